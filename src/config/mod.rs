@@ -1,0 +1,7 @@
+//! Settings and file locations, resolved once per process.
+
+mod paths;
+mod settings;
+
+pub use paths::{Paths, PathsError};
+pub use settings::{Origin, Provider, Setting, Settings, SettingsError, Sources, catalogue, describe};

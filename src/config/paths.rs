@@ -1,0 +1,105 @@
+//! Where the files of a data directory are.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The data directory and the names of its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    root: PathBuf,
+}
+
+/// The data directory cannot be found or made.
+#[derive(Debug, thiserror::Error)]
+pub enum PathsError {
+    /// Neither a flag, a variable nor a home directory names it.
+    #[error("no home directory (HOME is not set)")]
+    NoHome,
+    /// It cannot be created.
+    #[error("{path}: {source}")]
+    Create {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Paths {
+    /// `flag`, else `CMEM_DATA_DIR`, else `CLAUDE_MEM_DATA_DIR`, else `~/.cmem`. Touches no file.
+    ///
+    /// # Errors
+    /// [`PathsError::NoHome`] when none of them is set.
+    pub fn resolve(flag: Option<&Path>) -> Result<Self, PathsError> {
+        let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let root = flag
+            .map(Path::to_owned)
+            .or_else(|| set("CMEM_DATA_DIR"))
+            .or_else(|| set("CLAUDE_MEM_DATA_DIR"))
+            .or_else(|| set("HOME").map(|home| home.join(".cmem")))
+            .ok_or(PathsError::NoHome)?;
+        Ok(Self { root })
+    }
+
+    /// Makes the data directory, mode 0700, if it is not there.
+    ///
+    /// # Errors
+    /// [`PathsError::Create`] with the system's reason.
+    pub fn create(&self) -> Result<(), PathsError> {
+        if self.root.is_dir() {
+            return Ok(());
+        }
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.root).map_err(|source| PathsError::Create { path: self.root.clone(), source })
+    }
+
+    /// The data directory itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Events waiting for the observer.
+    pub fn spool(&self) -> PathBuf {
+        self.root.join("spool.db")
+    }
+
+    /// Lock under which events are appended.
+    pub fn spool_lock(&self) -> PathBuf {
+        self.root.join("spool.lock")
+    }
+
+    /// Where events go when the spool cannot be written in time.
+    pub fn overflow(&self) -> PathBuf {
+        self.root.join("spool-overflow.jsonl")
+    }
+
+    /// Lock held by the one drainer for its whole life.
+    pub fn drain_lock(&self) -> PathBuf {
+        self.root.join("drain.lock")
+    }
+
+    /// Everything that is remembered.
+    pub fn memory(&self) -> PathBuf {
+        self.root.join("memory.db")
+    }
+
+    /// The settings file.
+    pub fn settings(&self) -> PathBuf {
+        self.root.join("settings.json")
+    }
+
+    /// The user's own modes.
+    pub fn modes(&self) -> PathBuf {
+        self.root.join("modes")
+    }
+
+    /// The size-capped log.
+    pub fn log(&self) -> PathBuf {
+        self.root.join("logs").join("cmem.log")
+    }
+}

@@ -1,0 +1,21 @@
+//! cmem: memory across sessions for coding agents.
+//!
+//! Folders are the data flow, and imports follow it:
+//! hook event → privacy → spool → drain → observer → store → index → retrieve → render.
+//! `tests/architecture.rs` walks the `use crate::` lines and fails when an arrow points back.
+
+pub mod cli;
+pub mod commands;
+pub mod config;
+pub mod drain;
+pub mod error;
+pub mod git;
+pub mod hook;
+pub mod index;
+pub mod model;
+pub mod observer;
+pub mod privacy;
+pub mod render;
+pub mod retrieve;
+pub mod spool;
+pub mod store;

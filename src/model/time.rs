@@ -1,0 +1,86 @@
+//! Instants: milliseconds since the Unix epoch in storage, RFC 3339 UTC in JSON, local time in text.
+
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// An instant, in milliseconds since the Unix epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// The present moment.
+    pub fn now() -> Self {
+        let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// This instant moved by `ms` milliseconds.
+    pub fn plus_ms(self, ms: i64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+
+    /// Milliseconds from `earlier` to this instant (negative if `earlier` is later).
+    pub fn since_ms(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// Reads RFC 3339 (`2026-01-31T10:00:00Z`) or a civil date (`2026-01-31`, local midnight).
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Ok(instant) = text.parse::<jiff::Timestamp>() {
+            return Some(Self(instant.as_millisecond()));
+        }
+        let date = text.parse::<jiff::civil::Date>().ok()?;
+        let zoned = date.to_zoned_datetime(jiff::tz::TimeZone::system()).ok()?;
+        Some(Self(zoned.timestamp().as_millisecond()))
+    }
+
+    /// Formats in local time with a `strftime` pattern.
+    pub fn local(self, pattern: &str) -> String {
+        self.zoned(jiff::tz::TimeZone::system(), pattern)
+    }
+
+    fn zoned(self, zone: jiff::tz::TimeZone, pattern: &str) -> String {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(instant) => instant.to_zoned_datetime(zone).strftime(pattern).to_string(),
+            Err(_) => String::from("?"),
+        }
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.zoned(jiff::tz::TimeZone::UTC, "%Y-%m-%dT%H:%M:%S%.3fZ"))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not an RFC 3339 time"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc3339_round_trip() {
+        let t = Timestamp(1_770_000_000_123);
+        assert_eq!(t.to_string(), "2026-02-02T02:40:00.123Z");
+        assert_eq!(Timestamp::parse(&t.to_string()), Some(t));
+    }
+
+    #[test]
+    fn nonsense_is_not_a_time() {
+        assert_eq!(Timestamp::parse("yesterday-ish"), None);
+    }
+}

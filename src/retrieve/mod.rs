@@ -1,0 +1,109 @@
+//! Finding what was remembered. Reads only; one query builder serves every reader.
+
+use serde::Serialize;
+
+use crate::model::{Observation, Prompt, RecordId, Status, Summary, Timestamp};
+
+/// Which projects a reader sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// Records of these projects (row ids), and records merged into one of them.
+    Projects(Vec<i64>),
+    /// Everything.
+    All,
+}
+
+/// The kinds of record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the variant names are the documentation")]
+pub enum RecordKind {
+    Observation,
+    Summary,
+    Prompt,
+}
+
+/// What a reader asks for; every part is applied before the cut, with or without a query text.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    /// Which projects.
+    pub scope: Scope,
+    /// Which kinds of record; empty = all.
+    pub kinds: Vec<RecordKind>,
+    /// Observation types; empty = all. An unknown type matches nothing.
+    pub types: Vec<String>,
+    /// Concepts, any of them; empty = all.
+    pub concepts: Vec<String>,
+    /// Path parts, any of them, in the files read or modified; empty = all.
+    pub files: Vec<String>,
+    /// Not before.
+    pub since: Option<Timestamp>,
+    /// Before.
+    pub until: Option<Timestamp>,
+    /// One session's records.
+    pub session: Option<String>,
+}
+
+/// One row of an index: enough to decide whether to `get` it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "named in the design of `search --json`")]
+pub struct Hit {
+    pub id: RecordId,
+    pub uid: Option<String>,
+    pub kind: RecordKind,
+    pub r#type: String,
+    pub title: String,
+    pub subtitle: String,
+    pub project: String,
+    pub merged_into: Option<String>,
+    pub created_at: Timestamp,
+    /// Higher is better; 0 when there was no query text.
+    pub score: f64,
+    /// What `get` of this record costs, in tokens.
+    pub tokens: usize,
+    pub files: Vec<String>,
+    pub status: Status,
+}
+
+/// The answer to a search.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// How many records match in all.
+    pub total: usize,
+    /// Which indexes answered.
+    pub indexes: Vec<&'static str>,
+    /// This page of them, best first (newest first without a query text).
+    pub hits: Vec<Hit>,
+}
+
+/// What happened around one record.
+#[derive(Debug, Clone)]
+pub struct Timeline {
+    /// The record in the middle.
+    pub anchor: RecordId,
+    /// In time order, the anchor among them.
+    pub items: Vec<Hit>,
+}
+
+/// A whole record.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the variant names are the documentation")]
+pub enum Record {
+    Observation(Box<Observation>),
+    Summary(Summary),
+    Prompt(Prompt),
+}
+
+/// What a new session should be told, ranked; `render::context` cuts it to its budget.
+#[derive(Debug, Clone)]
+pub struct ContextPlan {
+    /// Display name of the project.
+    pub project: String,
+    /// Memories, most relevant first, at most `CMEM_CONTEXT_OBSERVATIONS`.
+    pub observations: Vec<Observation>,
+    /// The newest session summary, unless the session has it already.
+    pub summary: Option<Summary>,
+    /// How many further memories the scope holds.
+    pub more: usize,
+}

@@ -1,0 +1,117 @@
+-- A project is a place: the main checkout of a repository (worktree = ''), one linked worktree of it,
+-- or a directory outside git. `key` is the canonical common directory (or the directory itself).
+CREATE TABLE projects (
+  id         INTEGER PRIMARY KEY,
+  key        TEXT NOT NULL,
+  worktree   TEXT NOT NULL DEFAULT '',
+  name       TEXT NOT NULL UNIQUE,
+  root       TEXT NOT NULL,
+  remote     TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (key, worktree)
+) STRICT;
+
+-- One session in one project: a session that moves into a worktree has a second row.
+CREATE TABLE sessions (
+  id         INTEGER PRIMARY KEY,
+  session    TEXT NOT NULL,
+  project    INTEGER NOT NULL REFERENCES projects (id),
+  branch     TEXT,
+  head_start TEXT,
+  head_last  TEXT,
+  started_at INTEGER NOT NULL,
+  last_at    INTEGER NOT NULL,
+  UNIQUE (session, project)
+) STRICT;
+CREATE INDEX sessions_project ON sessions (project, last_at);
+
+CREATE TABLE prompts (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  project     INTEGER NOT NULL REFERENCES projects (id),
+  merged_into INTEGER REFERENCES projects (id),
+  session     TEXT NOT NULL,
+  number      INTEGER NOT NULL,
+  text        TEXT NOT NULL,
+  created_at  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX prompts_project ON prompts (project, created_at);
+CREATE INDEX prompts_session ON prompts (session, number);
+
+CREATE TABLE observations (
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
+  uid            TEXT NOT NULL UNIQUE,
+  project        INTEGER NOT NULL REFERENCES projects (id),
+  merged_into    INTEGER REFERENCES projects (id),
+  type           TEXT NOT NULL,
+  title          TEXT NOT NULL,
+  subtitle       TEXT NOT NULL,
+  narrative      TEXT NOT NULL,
+  facts          TEXT NOT NULL, -- JSON array of strings, as are the next four
+  concepts       TEXT NOT NULL,
+  keywords       TEXT NOT NULL,
+  files_read     TEXT NOT NULL,
+  files_modified TEXT NOT NULL,
+  priority       TEXT NOT NULL DEFAULT 'normal',
+  pinned         INTEGER NOT NULL DEFAULT 0,
+  status         TEXT NOT NULL DEFAULT 'active',
+  superseded_by  INTEGER REFERENCES observations (id),
+  expires_at     INTEGER,
+  hit_count      INTEGER NOT NULL DEFAULT 0,
+  last_hit_at    INTEGER,
+  source         TEXT NOT NULL DEFAULT 'observer',
+  session        TEXT NOT NULL,
+  prompt_number  INTEGER,
+  agent          TEXT,
+  model          TEXT NOT NULL,
+  tokens_spent   INTEGER NOT NULL DEFAULT 0,
+  content_key    BLOB NOT NULL, -- hash of the normalised title and narrative
+  created_at     INTEGER NOT NULL,
+  updated_at     INTEGER NOT NULL,
+  UNIQUE (project, content_key)
+) STRICT;
+CREATE INDEX observations_project ON observations (project, created_at);
+CREATE INDEX observations_merged ON observations (merged_into, created_at) WHERE merged_into IS NOT NULL;
+CREATE INDEX observations_created ON observations (created_at);
+CREATE INDEX observations_session ON observations (session, created_at);
+CREATE INDEX observations_kept ON observations (project) WHERE pinned = 1 OR priority = 'high';
+
+CREATE TABLE summaries (
+  id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  project       INTEGER NOT NULL REFERENCES projects (id),
+  merged_into   INTEGER REFERENCES projects (id),
+  session       TEXT NOT NULL,
+  prompt_number INTEGER,
+  request       TEXT NOT NULL,
+  investigated  TEXT NOT NULL,
+  learned       TEXT NOT NULL,
+  completed     TEXT NOT NULL,
+  next_steps    TEXT NOT NULL,
+  notes         TEXT NOT NULL,
+  model         TEXT NOT NULL,
+  created_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX summaries_project ON summaries (project, created_at);
+CREATE INDEX summaries_session ON summaries (session, created_at);
+
+-- The consumer's half of exactly-once: a batch is recorded in the transaction that stores its records.
+CREATE TABLE batches (
+  id            TEXT PRIMARY KEY,
+  class         TEXT NOT NULL, -- 'stored' or 'nothing'
+  model         TEXT NOT NULL,
+  input_tokens  INTEGER NOT NULL,
+  cached_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  created_at    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Text indexes hold what index::split makes of the texts: tokens separated by blanks. The ascii tokenizer
+-- keeps every non-ASCII character inside a token, so that the split is decided in one place only.
+CREATE VIRTUAL TABLE observations_fts USING fts5 (
+  title, keywords, facts, narrative, files,
+  content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE summaries_fts USING fts5 (text, content = '', contentless_delete = 1, tokenize = 'ascii');
+CREATE VIRTUAL TABLE prompts_fts USING fts5 (text, content = '', contentless_delete = 1, tokenize = 'ascii');
+INSERT INTO observations_fts (observations_fts, rank) VALUES ('secure-delete', 1);
+INSERT INTO summaries_fts (summaries_fts, rank) VALUES ('secure-delete', 1);
+INSERT INTO prompts_fts (prompts_fts, rank) VALUES ('secure-delete', 1);

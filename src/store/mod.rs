@@ -1,0 +1,7 @@
+//! `memory.db`: the truth about everything remembered. Knows SQL and nothing about ranking.
+
+mod error;
+mod open;
+
+pub use error::StoreError;
+pub use open::{Store, require_sqlite_version};

@@ -1,0 +1,153 @@
+//! Opening a database file: version rules, pragmas and numbered migrations, shared by `memory.db` and `spool.db`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use super::StoreError;
+use crate::config::Paths;
+
+/// Oldest SQLite without the WAL-reset race that many short-lived writers hit
+/// (<https://sqlite.org/releaselog/3_51_3.html>).
+const OLDEST_SQLITE: i32 = 3_051_003;
+
+static MIGRATIONS: &[&str] = &[include_str!("migrations/0001_memory.sql")];
+
+/// An open `memory.db`.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) conn: Connection,
+}
+
+impl Store {
+    /// Opens for writing; creates and migrates the file if need be.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`] and [`StoreError::Corrupt`] leave the file as it is.
+    pub fn open(paths: &Paths) -> Result<Self, StoreError> {
+        let conn = open_writable(&paths.memory(), MIGRATIONS, Duration::from_secs(15))?;
+        Ok(Self { conn })
+    }
+
+    /// Opens for reading only; writers do not disturb it.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] when nothing was ever stored.
+    pub fn open_read_only(paths: &Paths) -> Result<Self, StoreError> {
+        let conn = open_readable(&paths.memory(), MIGRATIONS, Duration::from_secs(2))?;
+        Ok(Self { conn })
+    }
+
+    /// The connection, for `index` and `retrieve`.
+    pub(crate) fn conn(&self) -> &Connection {
+        &self.conn
+    }
+}
+
+/// Refuses to run on a SQLite that loses data.
+///
+/// # Errors
+/// [`StoreError::OldSqlite`].
+pub fn require_sqlite_version() -> Result<(), StoreError> {
+    if rusqlite::version_number() < OLDEST_SQLITE {
+        return Err(StoreError::OldSqlite(rusqlite::version().to_owned()));
+    }
+    Ok(())
+}
+
+/// Opens `path` for writing and brings its schema up to date.
+pub(crate) fn open_writable(
+    path: &Path,
+    migrations: &[&str],
+    busy: Duration,
+) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = connect(path, flags, busy)?;
+    conn.execute_batch("PRAGMA synchronous = NORMAL")?;
+    let version = user_version(&conn, path)?;
+    if version == known(migrations) {
+        return Ok(conn);
+    }
+    refuse_newer(path, version, migrations)?;
+    migrate(conn, path, migrations)
+}
+
+/// Opens `path` read-only; a file with an older schema is brought up to date first.
+pub(crate) fn open_readable(
+    path: &Path,
+    migrations: &[&str],
+    busy: Duration,
+) -> Result<Connection, StoreError> {
+    if !path.exists() {
+        return Err(StoreError::Missing { path: path.to_owned() });
+    }
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX, busy)?;
+    let version = user_version(&conn, path)?;
+    refuse_newer(path, version, migrations)?;
+    if version < known(migrations) {
+        drop(conn);
+        drop(open_writable(path, migrations, busy)?);
+        return open_readable(path, migrations, busy);
+    }
+    Ok(conn)
+}
+
+fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, StoreError> {
+    require_sqlite_version()?;
+    let conn = Connection::open_with_flags(path, flags).map_err(|error| classify(path, error))?;
+    conn.busy_timeout(busy)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    // A short-lived process is always the last connection; a checkpoint on each close costs four times the
+    // insert itself. The drainer checkpoints.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(conn)
+}
+
+fn known(migrations: &[&str]) -> i64 {
+    i64::try_from(migrations.len()).unwrap_or(i64::MAX)
+}
+
+fn user_version(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
+    conn.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| classify(path, error))
+}
+
+fn refuse_newer(path: &Path, found: i64, migrations: &[&str]) -> Result<(), StoreError> {
+    if found > known(migrations) {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: known(migrations) });
+    }
+    Ok(())
+}
+
+fn migrate(mut conn: Connection, path: &Path, migrations: &[&str]) -> Result<Connection, StoreError> {
+    // Takes effect only on a file that has no table yet, and must come before the journal mode.
+    conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
+    let journal: String = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+    if journal != "wal" {
+        conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    }
+    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    refuse_newer(path, version, migrations)?;
+    for migration in migrations.iter().skip(usize::try_from(version).unwrap_or(0)) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.execute_batch(&format!("PRAGMA user_version = {}", known(migrations)))?;
+    transaction.commit()?;
+    Ok(conn)
+}
+
+fn classify(path: &Path, error: rusqlite::Error) -> StoreError {
+    use rusqlite::ErrorCode::{CannotOpen, DatabaseCorrupt, NotADatabase, PermissionDenied, ReadOnly};
+    let path: PathBuf = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(NotADatabase | DatabaseCorrupt) => StoreError::Corrupt { path, reason: error.to_string() },
+        Some(CannotOpen | PermissionDenied | ReadOnly) => {
+            StoreError::Io { path, source: std::io::Error::other(error.to_string()) }
+        }
+        _ => StoreError::Sql(error),
+    }
+}
