@@ -25,7 +25,6 @@ pub struct Client {
     program: PathBuf,
 }
 
-
 impl Client {
     /// The client of this version, if `scripts/get-client` has installed it.
     pub fn find(version: &str) -> Option<Self> {
@@ -86,7 +85,9 @@ impl Client {
             thread::sleep(Duration::from_millis(5));
         };
         let took = began.elapsed();
-        let said = || fs::read_to_string(&log).unwrap_or_default() + &fs::read_to_string(&errors).unwrap_or_default();
+        let said = || {
+            fs::read_to_string(&log).unwrap_or_default() + &fs::read_to_string(&errors).unwrap_or_default()
+        };
         assert!(status.success(), "the client ended with {status}: {}", said());
         took
     }
@@ -101,7 +102,8 @@ fn installed() -> Vec<Client> {
     let versions = fs::read_dir(cache).into_iter().flatten().flatten();
     let client = |version: fs::DirEntry| {
         let packages = fs::read_dir(version.path().join("node_modules/@anthropic-ai")).ok()?;
-        let program = packages.flatten().map(|package| package.path().join("claude")).find(|path| path.is_file())?;
+        let program =
+            packages.flatten().map(|package| package.path().join("claude")).find(|path| path.is_file())?;
         Some(Client { version: version.file_name().to_str()?.to_owned(), program })
     };
     versions.filter_map(client).collect()
@@ -113,7 +115,8 @@ fn seed_config(world: &World, dir: &Path) {
     if file.exists() {
         return;
     }
-    let project = json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []});
+    let project =
+        json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []});
     let config = json!({
         "hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
         "customApiKeyResponses": {"approved": [&KEY[KEY.len() - 20..]], "rejected": []},

@@ -15,7 +15,9 @@ pub fn event(event: &str, cwd: &Path, fields: Value) -> Value {
         "hook_event_name": event,
     });
     let usual = match event {
-        "PreToolUse" => json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": fresh_id()}),
+        "PreToolUse" => {
+            json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": fresh_id()})
+        }
         "PostToolUse" => json!({
             "tool_name": "Bash",
             "tool_input": {"command": "make", "description": "Build"},
@@ -31,8 +33,10 @@ pub fn event(event: &str, cwd: &Path, fields: Value) -> Value {
         }),
         "UserPromptSubmit" => json!({"prompt": "please go on"}),
         "Stop" => json!({"stop_hook_active": false, "last_assistant_message": "Done."}),
-        "SubagentStop" => json!({"agent_id": "a1", "agent_type": "general-purpose", "stop_hook_active": false,
-                                 "last_assistant_message": "Found it."}),
+        "SubagentStop" => {
+            json!({"agent_id": "a1", "agent_type": "general-purpose", "stop_hook_active": false,
+                                 "last_assistant_message": "Found it."})
+        }
         "SessionStart" => json!({"source": "startup"}),
         "SessionEnd" => json!({"reason": "other"}),
         "PreCompact" => json!({"trigger": "manual", "custom_instructions": ""}),

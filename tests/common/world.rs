@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use cmem::config::Paths;
+use cmem::spool::{Ledger, Spool};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -63,7 +65,8 @@ impl Ran {
         if self.out.is_empty() {
             return None;
         }
-        let value: Value = serde_json::from_str(&self.out).unwrap_or_else(|_| panic!("not JSON: {}", self.out));
+        let value: Value =
+            serde_json::from_str(&self.out).unwrap_or_else(|_| panic!("not JSON: {}", self.out));
         assert!(value.is_object(), "not an object: {value}");
         Some(value)
     }
@@ -214,6 +217,21 @@ impl World {
         self.cmem(&["status", "--json"]).json()
     }
 
+    /// What became of every event.
+    #[track_caller]
+    pub fn ledger(&self) -> Ledger {
+        let paths = Paths::resolve(Some(&self.data())).unwrap();
+        Spool::open_read_only(&paths).unwrap().status().unwrap().ledger
+    }
+
+    /// Every event is accounted for, and none waits or is parked.
+    #[track_caller]
+    pub fn assert_all_done(&self) {
+        let ledger = self.ledger();
+        assert_eq!((ledger.balance(), ledger.waiting, ledger.parked), (0, 0, 0), "{ledger:?}");
+        assert_eq!(self.cmem(&["queue", "list"]).ok(), "");
+    }
+
     /// The context that `SessionStart` gives a new session of this id.
     pub fn context_of(&self, session: &str, source: &str) -> String {
         let fields = serde_json::json!({"session_id": session, "source": source});
@@ -234,7 +252,8 @@ impl World {
     pub fn assert_sound(&self) {
         for name in ["spool.db", "memory.db"] {
             let connection = Connection::open(self.data().join(name)).unwrap();
-            let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+            let verdict: String =
+                connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
             assert_eq!(verdict, "ok", "{name}");
         }
     }
@@ -269,7 +288,9 @@ impl World {
     pub fn git(&self, dir: &Path, args: &[&str]) -> String {
         let mut command = self.command("git", dir);
         for name in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{name}_NAME"), "Dev").env(format!("GIT_{name}_EMAIL"), "dev@example.org");
+            command
+                .env(format!("GIT_{name}_NAME"), "Dev")
+                .env(format!("GIT_{name}_EMAIL"), "dev@example.org");
         }
         let output = command.args(args).output().unwrap();
         assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -278,7 +299,8 @@ impl World {
 
     /// Text for a snapshot: this world's paths and every moment replaced by a token.
     pub fn fixed(&self, text: &str) -> String {
-        let mut text = text.replace(&self.text_path("home"), "[home]").replace(&self.text_path(""), "[world]/");
+        let mut text =
+            text.replace(&self.text_path("home"), "[home]").replace(&self.text_path(""), "[world]/");
         for (pattern, token) in [
             (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z", "[time]"),
             (r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?", "[time]"),

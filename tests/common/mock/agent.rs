@@ -84,7 +84,8 @@ fn answer(request: &Request, state: &Mutex<State>) -> Reply {
         };
     }
     // The client also asks for titles and topic checks: no tools are offered then.
-    let conversation = body["tools"].as_array().is_some_and(|tools| !tools.is_empty()) && body["max_tokens"] != 1;
+    let conversation =
+        body["tools"].as_array().is_some_and(|tools| !tools.is_empty()) && body["max_tokens"] != 1;
     let (step, number) = {
         let mut state = state.lock().unwrap();
         state.calls += 1;
@@ -148,8 +149,5 @@ fn stream(message: &Value) -> Vec<(String, Value)> {
         "usage": {"output_tokens": message["usage"]["output_tokens"]},
     }));
     events.push(json!({"type": "message_stop"}));
-    events
-        .into_iter()
-        .map(|event| (event["type"].as_str().unwrap_or_default().to_owned(), event))
-        .collect()
+    events.into_iter().map(|event| (event["type"].as_str().unwrap_or_default().to_owned(), event)).collect()
 }

@@ -25,8 +25,15 @@ impl Request {
 /// What goes out.
 #[derive(Debug)]
 pub enum Reply {
-    Json { status: u16, headers: Vec<(&'static str, String)>, body: Vec<u8> },
-    Html { status: u16, body: &'static str },
+    Json {
+        status: u16,
+        headers: Vec<(&'static str, String)>,
+        body: Vec<u8>,
+    },
+    Html {
+        status: u16,
+        body: &'static str,
+    },
     Events(Vec<(String, serde_json::Value)>),
     /// Headers that promise the whole body, then half of it.
     CutOff(Vec<u8>),

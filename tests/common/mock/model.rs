@@ -16,7 +16,7 @@ pub enum Mode {
     /// 429 with this `retry-after`, in seconds.
     RetryAfter(u64),
     /// HTTP 200 with this text in place of observations.
-    Text(&'static str),
+    Text(String),
     /// HTTP 200, the reply stopped by the token limit in the middle of a tag.
     Cut,
     /// HTTP 200, half of the promised bytes.
@@ -103,13 +103,17 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
     let told = strings(&body).join("\n");
     let text = match mode {
-        Mode::Status(502) => return Reply::Html { status: 502, body: "<html><h1>502 Bad Gateway</h1></html>" },
+        Mode::Status(502) => {
+            return Reply::Html { status: 502, body: "<html><h1>502 Bad Gateway</h1></html>" };
+        }
         Mode::Status(status) => return failure(*status, Vec::new()),
         Mode::RetryAfter(seconds) => return failure(429, vec![("retry-after", seconds.to_string())]),
-        Mode::Html => return Reply::Html { status: 200, body: "<html>Please sign in to this network</html>" },
+        Mode::Html => {
+            return Reply::Html { status: 200, body: "<html>Please sign in to this network</html>" };
+        }
         Mode::Hang => return Reply::Hang,
         Mode::Close => return Reply::Close,
-        Mode::Text(text) => (*text).to_owned(),
+        Mode::Text(text) => text.clone(),
         Mode::Cut => String::from("<observation><type>discovery</type><title>ha"),
         Mode::Poison(word) if told.contains(word) => String::from("I looked at it and all seems fine."),
         Mode::Ok | Mode::Truncated | Mode::Poison(_) => observations(&told),
@@ -121,7 +125,11 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
         message(&text, limit)
     };
     let body = body.to_string().into_bytes();
-    if *mode == Mode::Truncated { Reply::CutOff(body) } else { Reply::Json { status: 200, headers: vec![], body } }
+    if *mode == Mode::Truncated {
+        Reply::CutOff(body)
+    } else {
+        Reply::Json { status: 200, headers: vec![], body }
+    }
 }
 
 fn failure(status: u16, headers: Vec<(&'static str, String)>) -> Reply {
