@@ -13,10 +13,12 @@ use crate::model::{Event, Identity, Timestamp};
 pub struct Patience {
     /// How long an unfinished turn may wait for more events.
     pub unfinished_turn: Duration,
+    /// Whether the drainer stays until then, rather than leave the turn to the hook that ends it.
+    pub lingers: bool,
     /// Most events in one batch.
     pub max_events: u32,
     /// Most bytes of events in one batch (a single larger event is a batch of its own).
-    pub max_bytes: u64,
+    pub max_bytes: i64,
     /// The user asked: take unfinished turns, and rows last tried before this time whenever they are due.
     pub force_since: Option<Timestamp>,
 }
@@ -26,7 +28,7 @@ pub struct Patience {
 pub enum Claim {
     /// This batch, now leased.
     Batch(Claimed),
-    /// Nothing yet; an unfinished turn is ready at this time.
+    /// Nothing yet; an unfinished turn to linger for is ready at this time.
     WaitUntil(Timestamp),
     /// Nothing that is due.
     Nothing,
@@ -65,7 +67,7 @@ pub struct RowUpdate {
 struct Head {
     id: i64,
     kind: String,
-    bytes: u64,
+    bytes: i64,
     at: Timestamp,
     ends_turn: bool,
     due_at: Timestamp,
@@ -80,29 +82,24 @@ impl Spool {
     /// [`SpoolError`] when the database fails.
     pub fn claim(&self, now: Timestamp, lease: Duration, patience: &Patience) -> Result<Claim, SpoolError> {
         let transaction = self.begin()?;
-        let mut earliest: Option<Timestamp> = None;
-        for (session, place) in groups(&transaction)? {
-            let heads = heads(&transaction, &session, place, patience.max_events)?;
-            let Some(first) = heads.first() else { continue };
-            let forced = patience.force_since.is_some_and(|start| first.tried_at < start);
-            if first.due_at > now && !forced {
-                continue;
-            }
-            let (count, complete) = cut(&heads, patience);
-            let ready_at = first.at.plus_ms(millis(patience.unfinished_turn));
-            let ready = complete
-                || patience.force_since.is_some()
-                || ready_at <= now
-                || turn_is_over(&transaction, &session, heads[count - 1].id)?;
-            if ready {
-                let ids: Vec<i64> = heads[..count].iter().map(|head| head.id).collect();
+        Ok(match next(&transaction, now, patience)? {
+            Next::Ready { place, ids } => {
                 let claimed = lease_rows(&transaction, &ids, place, now.plus_ms(millis(lease)))?;
                 transaction.commit()?;
-                return Ok(Claim::Batch(claimed));
+                Claim::Batch(claimed)
             }
-            earliest = Some(earliest.map_or(ready_at, |at| at.min(ready_at)));
-        }
-        Ok(earliest.map_or(Claim::Nothing, Claim::WaitUntil))
+            Next::WaitUntil(at) => Claim::WaitUntil(at),
+            Next::Nothing => Claim::Nothing,
+        })
+    }
+
+    /// Whether a claim would find a batch, or an unfinished turn to wait for.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when the database fails.
+    pub fn has_due(&self, now: Timestamp, patience: &Patience) -> Result<bool, SpoolError> {
+        let overflow = self.paths.overflow().exists();
+        Ok(overflow || !matches!(next(&self.conn, now, patience)?, Next::Nothing))
     }
 
     /// The batch is in `memory.db`: its rows go, counted by what they were.
@@ -199,6 +196,38 @@ impl Spool {
         transaction.commit()?;
         Ok(())
     }
+}
+
+enum Next {
+    Ready { place: i64, ids: Vec<i64> },
+    WaitUntil(Timestamp),
+    Nothing,
+}
+
+/// The oldest batch that is ready, looking only.
+fn next(conn: &Connection, now: Timestamp, patience: &Patience) -> Result<Next, SpoolError> {
+    let mut earliest: Option<Timestamp> = None;
+    for (session, place) in groups(conn)? {
+        let heads = heads(conn, &session, place, patience.max_events)?;
+        let Some(first) = heads.first() else { continue };
+        let forced = patience.force_since.is_some_and(|start| first.tried_at < start);
+        if first.due_at > now && !forced {
+            continue;
+        }
+        let (count, complete) = cut(&heads, patience);
+        let ready_at = first.at.plus_ms(millis(patience.unfinished_turn));
+        let ready = complete
+            || patience.force_since.is_some()
+            || ready_at <= now
+            || turn_is_over(conn, &session, heads[count - 1].id)?;
+        if ready {
+            return Ok(Next::Ready { place, ids: heads[..count].iter().map(|head| head.id).collect() });
+        }
+        if patience.lingers {
+            earliest = Some(earliest.map_or(ready_at, |at| at.min(ready_at)));
+        }
+    }
+    Ok(earliest.map_or(Next::Nothing, Next::WaitUntil))
 }
 
 fn groups(conn: &Connection) -> Result<Vec<(String, i64)>, SpoolError> {
