@@ -13,6 +13,8 @@ mod open;
 mod overflow;
 mod queue;
 mod session;
+#[cfg(test)]
+mod tests;
 
 pub use append::{Appended, Arrival};
 pub use claim::{Claim, Claimed, Patience, RowUpdate};
