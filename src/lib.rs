@@ -12,6 +12,7 @@ pub mod error;
 pub mod git;
 pub mod hook;
 pub mod index;
+pub mod log;
 pub mod model;
 pub mod observer;
 pub mod privacy;

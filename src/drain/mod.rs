@@ -1,1 +1,13 @@
-//! (to come)
+//! The drainer: one process per data directory that brings events from the spool to memory and leaves.
+
+mod detach;
+mod elect;
+mod policy;
+mod record;
+mod run;
+mod transcript;
+
+pub use detach::{DetachError, inherited_lock, start_detached};
+pub use elect::wake;
+pub use policy::fingerprint;
+pub use run::{Drained, Drainer, DrainError, Progress};

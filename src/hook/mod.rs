@@ -1,1 +1,166 @@
-//! (to come)
+//! `cmem hook`: read one event, strip and redact it, append it, maybe wake the drainer, answer.
+//!
+//! Never calls a model or the network, never waits for the drainer, always exits 0. What it cannot do it
+//! leaves to the next hook.
+
+pub mod agents;
+mod decode;
+mod guard;
+pub mod install;
+mod read;
+mod reply;
+mod triage;
+mod wire;
+
+use std::env;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+pub use decode::{Decoded, Ignored, decode};
+pub use read::{ReadError, read_value};
+
+use crate::config::{Paths, Provider, Settings, Sources};
+use crate::drain;
+use crate::git;
+use crate::log;
+use crate::model::{Event, EventKind, Identity, StartSource, Timestamp};
+use crate::privacy::Cleaner;
+use crate::spool::{Arrival, SessionState, Spool, SpoolError};
+
+/// How long stdin may stay incomplete: some clients never close it, some never write to it.
+const STDIN_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Handles one hook call; returns what belongs on stdout, if anything.
+pub fn run(event_argument: Option<&str>, stdin: impl Read + Send + 'static) -> Option<String> {
+    if guard::is_observer() {
+        return None;
+    }
+    let value = read_value(stdin, STDIN_PATIENCE).ok()?;
+    let paths = Paths::resolve(None).ok()?;
+    let (settings, _) = Settings::resolve_lenient(
+        &Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only()),
+    );
+    if settings.off {
+        return None;
+    }
+    let cleaner = Cleaner::new(&settings.redact_patterns);
+    let decoded = match decode(event_argument, value, &cleaner, Timestamp::now()) {
+        Ok(decoded) => decoded,
+        Err(ignored) => {
+            if ignored.counts() {
+                count_skipped(&paths, ignored.reason());
+            }
+            return None;
+        }
+    };
+    let is_start = matches!(decoded.event.kind, EventKind::SessionStart { .. });
+    let taken = paths.create().map_err(|error| error.to_string()).and_then(|()| {
+        handle(&paths, &settings, decoded).map_err(|error| error.to_string())
+    });
+    match taken {
+        Ok(output) => output,
+        // Nothing else of this session will be kept either: the one place where the user is told.
+        Err(why) => is_start.then(|| reply::cannot_write(&paths, &why)).flatten(),
+    }
+}
+
+fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option<String>, SpoolError> {
+    let Decoded { event, delivery } = decoded;
+    if let Some(reason) = guard::exclusion(Path::new(&event.cwd), settings) {
+        count_skipped(paths, reason);
+        return Ok(None);
+    }
+    let spool = match Spool::open_for_hook(paths) {
+        Ok(spool) => spool,
+        Err(error) => {
+            overflow(paths, None, event, &delivery.delivery_key(), delivery.is_exact(), &error)?;
+            return Ok(None);
+        }
+    };
+    let session = spool.session(&event.session).unwrap_or_default();
+    if session.private && belongs_to_turn(&event.kind) {
+        count_skipped(paths, "private");
+        return Ok(None);
+    }
+    if let Some(reason) = triage::skip_reason(&event, settings) {
+        count_skipped(paths, reason);
+        return Ok(None);
+    }
+    let identity = identity(&spool, &event);
+    let (output, shown) = match event.kind {
+        EventKind::SessionStart { source } => {
+            reply::session_start(paths, settings, &spool, &session, &event, &identity, source)
+        }
+        _ => (None, None),
+    };
+    let starts = matches!(event.kind, EventKind::SessionStart { .. });
+    let wakes = wakes_drainer(&event, settings);
+    let (key, exact) = (delivery.delivery_key(), delivery.is_exact());
+    let arrival = Arrival::Event {
+        event: Box::new(event),
+        identity: Box::new(identity),
+        key: key.to_vec(),
+        exact,
+    };
+    if let Err(error) = spool.append(&arrival, shown.as_ref()) {
+        log::error(paths, &error.to_string());
+        arrival.append_to_overflow(paths)?;
+    }
+    if wakes {
+        drain::wake(paths, &spool, settings);
+    }
+    if starts {
+        // After the wake: a session start itself does not call a provider that refuses the credentials.
+        let _ = spool.grant_probe();
+    }
+    Ok(output)
+}
+
+/// Where the event happened: as stored at the session's first event there, looked up again only where the
+/// commit matters, and never once the directory is gone.
+fn identity(spool: &Spool, event: &Event) -> Identity {
+    let known = spool.place(&event.session, &event.cwd).ok().flatten();
+    let looks_again = matches!(
+        event.kind,
+        EventKind::SessionStart { .. } | EventKind::Stop { .. } | EventKind::WorktreeRemove { .. }
+    );
+    match known {
+        Some(identity) if !looks_again || !Path::new(&event.cwd).is_dir() => identity,
+        _ => git::identify(Path::new(&event.cwd)),
+    }
+}
+
+fn belongs_to_turn(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::Tool { .. } | EventKind::Stop { .. } | EventKind::SubagentStop { .. })
+}
+
+/// A model may be shown any event; the builtin observer waits for whole turns, so that only what ends one
+/// (also an interrupted one) is worth a process.
+fn wakes_drainer(event: &Event, settings: &Settings) -> bool {
+    settings.provider != Provider::Builtin || !matches!(event.kind, EventKind::Tool { .. } | EventKind::SubagentStop { .. })
+}
+
+fn count_skipped(paths: &Paths, reason: &str) {
+    let arrival = Arrival::Skipped { reason: reason.to_owned() };
+    let counted = paths.create().is_ok()
+        && Spool::open_for_hook(paths).and_then(|spool| spool.append(&arrival, None)).is_ok();
+    if !counted {
+        let _ = arrival.append_to_overflow(paths);
+    }
+}
+
+fn overflow(
+    paths: &Paths,
+    identity: Option<Identity>,
+    event: Event,
+    key: &[u8],
+    exact: bool,
+    cause: &SpoolError,
+) -> Result<(), SpoolError> {
+    log::error(paths, &cause.to_string());
+    let identity = identity.unwrap_or_else(|| git::identify(Path::new(&event.cwd)));
+    let arrival =
+        Arrival::Event { event: Box::new(event), identity: Box::new(identity), key: key.to_vec(), exact };
+    arrival.append_to_overflow(paths)
+}

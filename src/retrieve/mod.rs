@@ -1,6 +1,21 @@
 //! Finding what was remembered. Reads only; one query builder serves every reader.
 
+mod conditions;
+mod context;
+mod hydrate;
+mod scope;
+mod search;
+#[cfg(test)]
+mod tests;
+mod timeline;
+
 use serde::Serialize;
+
+pub use context::context;
+pub use hydrate::get;
+pub use scope::{project_names, scope, scope_by_name};
+pub use search::{search, similar};
+pub use timeline::{Anchor, timeline};
 
 use crate::model::{Observation, Prompt, RecordId, Status, Summary, Timestamp};
 
@@ -42,6 +57,32 @@ pub struct Filter {
     pub until: Option<Timestamp>,
     /// One session's records.
     pub session: Option<String>,
+}
+
+impl RecordKind {
+    fn id(self, row: i64) -> RecordId {
+        match self {
+            Self::Observation => RecordId::Observation(row),
+            Self::Summary => RecordId::Summary(row),
+            Self::Prompt => RecordId::Prompt(row),
+        }
+    }
+}
+
+impl Filter {
+    /// Everything in a scope.
+    pub fn all(scope: Scope) -> Self {
+        Self {
+            scope,
+            kinds: Vec::new(),
+            types: Vec::new(),
+            concepts: Vec::new(),
+            files: Vec::new(),
+            since: None,
+            until: None,
+            session: None,
+        }
+    }
 }
 
 /// One row of an index: enough to decide whether to `get` it.
@@ -86,7 +127,7 @@ pub struct Timeline {
 }
 
 /// A whole record.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the variant names are the documentation")]
 pub enum Record {

@@ -49,6 +49,14 @@ impl FileLock {
         Self { file }
     }
 
+    /// Gives the lock up at once, also where a child or parent still has the file open.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn release(self) -> io::Result<()> {
+        FileExt::unlock(&self.file)
+    }
+
     /// The locked file, to hand it on to a child.
     pub fn file(&self) -> &File {
         &self.file
@@ -65,4 +73,9 @@ impl FileLock {
 
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+/// Locks a file for as long as it stays open, waiting for it.
+pub(super) fn lock_file(file: &File) -> io::Result<()> {
+    FileExt::lock_exclusive(file)
 }

@@ -2,6 +2,14 @@
 
 mod error;
 mod open;
+mod projects;
+mod read;
+mod rows;
+mod write;
 
 pub use error::StoreError;
+pub(crate) use open::{open_readable, open_writable};
 pub use open::{Store, require_sqlite_version};
+pub use read::Counts;
+pub(crate) use rows::{OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, observation, prompt, summary};
+pub use write::{BatchRecord, NewObservation, NewPrompt, NewSummary, Stored, Transaction};

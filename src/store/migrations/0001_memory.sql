@@ -70,7 +70,8 @@ CREATE TABLE observations (
   UNIQUE (project, content_key)
 ) STRICT;
 CREATE INDEX observations_project ON observations (project, created_at);
-CREATE INDEX observations_merged ON observations (merged_into, created_at) WHERE merged_into IS NOT NULL;
+CREATE INDEX observations_state ON observations (project, status, created_at);
+CREATE INDEX observations_merged ON observations (merged_into, status, created_at) WHERE merged_into IS NOT NULL;
 CREATE INDEX observations_created ON observations (created_at);
 CREATE INDEX observations_session ON observations (session, created_at);
 CREATE INDEX observations_kept ON observations (project) WHERE pinned = 1 OR priority = 'high';

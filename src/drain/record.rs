@@ -1,0 +1,174 @@
+//! From a confirmed answer to memory: one transaction for everything that a batch leaves behind.
+
+use crate::config::Paths;
+use crate::index;
+use crate::model::{Draft, Event, EventKind, SummaryDraft, Timestamp};
+use crate::observer::{Batch, Reply, Similar, Usage, Verdict};
+use crate::privacy::Cleaner;
+use crate::retrieve;
+use crate::spool::Claimed;
+use crate::store::{BatchRecord, NewObservation, NewPrompt, NewSummary, Store, StoreError};
+
+/// How many of the session's titles the observer is shown, so that it does not repeat itself.
+const TITLES: usize = 20;
+/// How many related memories it is shown, so that it can retire them.
+const SIMILAR: usize = 8;
+/// How much of the prompt stands for the user's request.
+const REQUEST_CHARS: usize = 4_000;
+
+/// The memory as the drainer uses it.
+pub(super) struct Memory {
+    store: Store,
+}
+
+/// What a recorded batch came to.
+pub(super) struct Outcome {
+    /// `stored` or `nothing`.
+    pub class: &'static str,
+    /// New observations.
+    pub observations: u64,
+}
+
+impl Memory {
+    pub(super) fn open(paths: &Paths) -> Result<Self, StoreError> {
+        Ok(Self { store: Store::open(paths)? })
+    }
+
+    pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
+        self.store.checkpoint()
+    }
+
+    /// The class of a batch that is recorded already.
+    pub(super) fn class_of(&self, batch: &str) -> Result<Option<String>, StoreError> {
+        self.store.batch_class(batch)
+    }
+
+    /// What the observer is shown.
+    pub(super) fn batch(&self, claimed: &Claimed) -> Result<Batch, StoreError> {
+        let session = claimed.events.first().map(|event| event.session.as_str()).unwrap_or_default();
+        let in_batch = claimed.events.iter().find_map(|event| match &event.kind {
+            EventKind::Prompt { text, .. } => Some(text.clone()),
+            _ => None,
+        });
+        let starts_with_prompt =
+            matches!(claimed.events.first().map(|event| &event.kind), Some(EventKind::Prompt { .. }));
+        let request = if starts_with_prompt {
+            None
+        } else {
+            self.store.last_prompt(session)?.map(|(_, text)| text.chars().take(REQUEST_CHARS).collect())
+        };
+        let scope = retrieve::scope(&self.store, &claimed.identity)?;
+        let topic = in_batch.or_else(|| request.clone()).unwrap_or_default();
+        let similar = retrieve::similar(&self.store, &scope, &topic, SIMILAR)?
+            .into_iter()
+            .map(|(id, r#type, title)| Similar { id, r#type, title })
+            .collect();
+        Ok(Batch {
+            project: claimed.identity.name.clone(),
+            root: claimed.identity.root.clone(),
+            events: claimed.events.clone(),
+            request,
+            titles: self.store.titles(session, TITLES)?,
+            similar,
+            strict: false,
+        })
+    }
+
+    /// Records a confirmed batch with all that it holds.
+    pub(super) fn record(
+        &self,
+        claimed: &Claimed,
+        verdict: Verdict,
+        usage: Usage,
+        model: &str,
+        cleaner: &Cleaner,
+    ) -> Result<Outcome, StoreError> {
+        let reply = match verdict {
+            Verdict::Stored(reply) => reply,
+            _ => Reply::default(),
+        };
+        let class = if reply.drafts.is_empty() && reply.summary.is_none() { "nothing" } else { "stored" };
+        let Some((first, last)) = claimed.events.first().zip(claimed.events.last()) else {
+            return Ok(Outcome { class, observations: 0 });
+        };
+        let session = first.session.as_str();
+        let tokens_spent = (usage.input + usage.output) / i64::try_from(reply.drafts.len().max(1)).unwrap_or(1);
+        let agent = common_agent(&claimed.events);
+
+        let transaction = self.store.begin()?;
+        let project = transaction.project(&claimed.identity)?;
+        transaction.session(session, project, &claimed.identity, first.at, last.at)?;
+        let mut prompt_number = transaction.last_prompt_number(session)?;
+        for event in &claimed.events {
+            if let EventKind::Prompt { text, private: false } = &event.kind {
+                let number = prompt_number.unwrap_or(0) + 1;
+                prompt_number = Some(number);
+                let prompt = NewPrompt { project, session, number, text, created_at: event.at };
+                index::record_prompt(&transaction, &prompt)?;
+            }
+        }
+        let mut observations = 0;
+        for draft in reply.drafts {
+            let draft = redact_draft(draft, cleaner);
+            let stored = index::record_observation(
+                &transaction,
+                &NewObservation {
+                    project,
+                    session,
+                    prompt_number,
+                    draft: &draft,
+                    agent: agent.as_deref(),
+                    model,
+                    tokens_spent,
+                    created_at: last.at,
+                },
+            )?;
+            observations += u64::from(!stored.duplicate);
+        }
+        if let Some(summary) = reply.summary {
+            let summary = redact_summary(summary, cleaner);
+            let new = NewSummary { project, session, prompt_number, text: &summary, model, created_at: last.at };
+            index::record_summary(&transaction, &new)?;
+        }
+        transaction.batch_done(&BatchRecord { id: &claimed.id, class, model, usage: (usage.input, usage.cached, usage.output), created_at: Timestamp::now() })?;
+        transaction.commit()?;
+        Ok(Outcome { class, observations })
+    }
+}
+
+/// The subagent that all of the evidence comes from.
+fn common_agent(events: &[Event]) -> Option<String> {
+    let mut agents = events.iter().filter(|event| event.kind.is_evidence()).map(|event| &event.agent);
+    let first = agents.next()?.as_ref()?;
+    agents.all(|agent| agent.as_ref() == Some(first)).then(|| first.kind.clone())
+}
+
+/// A model may repeat a secret in a form that the rules did not see in its source.
+fn redact_draft(draft: Draft, cleaner: &Cleaner) -> Draft {
+    let one = |text: String| cleaner.redact(&text);
+    let all = |texts: Vec<String>| texts.iter().map(|text| cleaner.redact(text)).collect();
+    Draft {
+        r#type: one(draft.r#type),
+        title: one(draft.title),
+        subtitle: one(draft.subtitle),
+        narrative: one(draft.narrative),
+        facts: all(draft.facts),
+        concepts: all(draft.concepts),
+        keywords: all(draft.keywords),
+        files_read: all(draft.files_read),
+        files_modified: all(draft.files_modified),
+        supersedes: draft.supersedes,
+    }
+}
+
+fn redact_summary(summary: SummaryDraft, cleaner: &Cleaner) -> SummaryDraft {
+    let one = |text: String| cleaner.redact(&text);
+    SummaryDraft {
+        request: one(summary.request),
+        investigated: one(summary.investigated),
+        learned: one(summary.learned),
+        completed: one(summary.completed),
+        next_steps: one(summary.next_steps),
+        notes: one(summary.notes),
+    }
+}

@@ -1,0 +1,89 @@
+//! The assistant's last message, for clients whose Stop event does not hold it.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// How much of the transcript's end is read: many turns, and a bound on a file that may be gigabytes.
+const TAIL_BYTES: u64 = 2 << 20;
+/// The client may write the last lines after it has started the hook.
+const TRIES: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Reads the text of the last assistant message, raw: the caller cleans it. `None` when there is none.
+pub(super) fn last_assistant_message(path: &Path) -> Option<String> {
+    for attempt in 0..TRIES {
+        if attempt > 0 {
+            thread::sleep(PAUSE);
+        }
+        let tail = read_tail(path)?;
+        if let Some(message) = last_message(&tail) {
+            return Some(message);
+        }
+    }
+    None
+}
+
+fn read_tail(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(TAIL_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// An assistant turn is one line per content block: the texts since the last line of the user are joined.
+fn last_message(tail: &str) -> Option<String> {
+    let mut blocks = Vec::new();
+    for line in tail.lines().rev() {
+        let Ok(entry) = serde_json::from_str::<Value>(line) else { continue };
+        let is_side = entry["isSidechain"] == true || entry["isApiErrorMessage"] == true;
+        match entry["type"].as_str() {
+            Some("assistant") if !is_side => blocks.extend(text_of(&entry["message"]["content"])),
+            Some("user") if !blocks.is_empty() => break,
+            Some("user") if !is_side => return None,
+            _ => {}
+        }
+    }
+    blocks.reverse();
+    (!blocks.is_empty()).then(|| blocks.join("\n"))
+}
+
+fn text_of(content: &Value) -> Option<String> {
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USER: &str = r#"{"type":"user","message":{"role":"user","content":"hi"}}"#;
+
+    fn assistant(text: &str) -> String {
+        serde_json::json!({"type":"assistant","message":{"content":[{"type":"text","text":text}]}}).to_string()
+    }
+
+    #[test]
+    fn joins_the_blocks_of_the_last_turn_only() {
+        let tail = [USER, &assistant("old"), USER, &assistant("one"), "torn {", &assistant("two")].join("\n");
+        assert_eq!(last_message(&tail).as_deref(), Some("one\ntwo"));
+    }
+
+    #[test]
+    fn a_turn_that_is_not_written_yet_is_no_message() {
+        let tail = [USER, &assistant("old"), USER].join("\n");
+        assert_eq!(last_message(&tail), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! What a hook says: the context at session start, and a notice when only the user can mend something.
+
+use serde_json::{Value, json};
+
+use crate::config::{Paths, Settings};
+use crate::model::{Event, Identity, StartSource, Timestamp};
+use crate::render;
+use crate::retrieve;
+use crate::spool::{Pause, SessionState, Shown, Spool};
+use crate::store::{Store, StoreError};
+use crate::log;
+
+/// Claude Code replaces a hook output of more than 10,000 UTF-16 code units by a path and a short preview.
+const MAX_CONTEXT_UNITS: usize = 9_000;
+
+/// The answer to a SessionStart, and what it puts into the session's history.
+pub(super) fn session_start(
+    paths: &Paths,
+    settings: &Settings,
+    spool: &Spool,
+    session: &SessionState,
+    event: &Event,
+    identity: &Identity,
+    source: StartSource,
+) -> (Option<String>, Option<Shown>) {
+    let known = already_shown(spool, session, event, source);
+    let context = match context(paths, settings, identity, known.as_deref().unwrap_or_default(), session) {
+        Ok(context) => context,
+        Err(StoreError::Missing { .. }) => None,
+        Err(error) => {
+            log::error(paths, &format!("context at session start: {error}"));
+            None
+        }
+    };
+    let notice = if session.notified { None } else { notice(spool) };
+    let mut shown = Shown { observations: known.unwrap_or_default(), notice: notice.is_some() };
+    let mut text = None;
+    if let Some(context) = context {
+        shown.observations.extend(&context.shown);
+        text = Some(context.text);
+    }
+    (message(text.as_deref(), notice.as_deref()), Some(shown))
+}
+
+/// What the session's history holds already: nothing when it starts or was emptied.
+fn already_shown(
+    spool: &Spool,
+    session: &SessionState,
+    event: &Event,
+    source: StartSource,
+) -> Option<Vec<i64>> {
+    match source {
+        StartSource::Startup | StartSource::Clear | StartSource::Compact => None,
+        StartSource::Resume | StartSource::Fork => {
+            session.shown.clone().or_else(|| spool.latest_shown(&event.cwd).ok().flatten())
+        }
+    }
+}
+
+fn context(
+    paths: &Paths,
+    settings: &Settings,
+    identity: &Identity,
+    already_shown: &[i64],
+    session: &SessionState,
+) -> Result<Option<render::RenderedContext>, StoreError> {
+    if settings.context_observations == 0 || settings.context_tokens == 0 {
+        return Ok(None);
+    }
+    let store = Store::open_read_only(paths)?;
+    let scope = retrieve::scope(&store, identity)?;
+    let mut plan =
+        retrieve::context(&store, &scope, &identity.name, settings.context_observations, already_shown)?;
+    if !already_shown.is_empty() {
+        // A session that goes on has seen every summary up to then.
+        let seen_until = session.shown_at.unwrap_or_default();
+        plan.summary = plan.summary.filter(|summary| summary.created_at > seen_until);
+        if plan.observations.is_empty() && plan.summary.is_none() {
+            return Ok(None);
+        }
+    }
+    let context = render::context(&plan, settings.context_tokens, MAX_CONTEXT_UNITS);
+    Ok((!context.text.is_empty()).then_some(context))
+}
+
+fn notice(spool: &Spool) -> Option<String> {
+    let pause = spool.pause().ok().flatten().filter(Pause::needs_user)?;
+    let waiting = spool.status().map(|status| status.waiting).unwrap_or_default();
+    let until = match pause.until {
+        Some(until) if until > Timestamp::now() => format!(" until {}", until.local("%Y-%m-%d %H:%M")),
+        _ => String::new(),
+    };
+    Some(format!(
+        "cmem: memory is paused{until}: {} ({}). {} events are kept and will be processed later. What to do: {}",
+        pause.message, pause.class, waiting, pause.remedy
+    ))
+}
+
+/// The notice of a hook that cannot keep anything.
+pub(super) fn cannot_write(paths: &Paths, why: &str) -> Option<String> {
+    let notice = format!(
+        "cmem: nothing of this session can be remembered: {why}. What to do: make {} writable for you and \
+         run `cmem doctor`",
+        paths.root().display()
+    );
+    message(None, Some(&notice))
+}
+
+/// One JSON object, or nothing when there is nothing to say.
+fn message(context: Option<&str>, notice: Option<&str>) -> Option<String> {
+    if context.is_none() && notice.is_none() {
+        return None;
+    }
+    let mut reply = serde_json::Map::new();
+    if let Some(context) = context {
+        reply.insert(
+            String::from("hookSpecificOutput"),
+            json!({ "hookEventName": "SessionStart", "additionalContext": context }),
+        );
+    }
+    if let Some(notice) = notice {
+        reply.insert(String::from("systemMessage"), Value::from(notice));
+    }
+    Some(Value::Object(reply).to_string())
+}

@@ -1,0 +1,57 @@
+//! Index rows, written in the transaction of the record that they find.
+
+use super::split::tokens;
+use crate::store::{NewObservation, NewPrompt, NewSummary, StoreError, Stored, Transaction};
+
+/// Stores an observation and its index row.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn record_observation(tx: &Transaction<'_>, new: &NewObservation<'_>) -> Result<Stored, StoreError> {
+    let stored = tx.observation(new)?;
+    if !stored.duplicate {
+        let draft = new.draft;
+        tx.conn()
+            .prepare_cached(
+                "INSERT INTO observations_fts (rowid, title, keywords, facts, narrative, files)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute((
+                stored.id,
+                tokens(&draft.title),
+                tokens(&[draft.keywords.join("\n"), draft.concepts.join("\n")].join("\n")),
+                tokens(&draft.facts.join("\n")),
+                tokens(&[draft.subtitle.as_str(), &draft.narrative].join("\n")),
+                tokens(&[draft.files_modified.join("\n"), draft.files_read.join("\n")].join("\n")),
+            ))?;
+    }
+    Ok(stored)
+}
+
+/// Stores a prompt and its index row; returns its id.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn record_prompt(tx: &Transaction<'_>, new: &NewPrompt<'_>) -> Result<i64, StoreError> {
+    let id = tx.prompt(new)?;
+    tx.conn()
+        .prepare_cached("INSERT INTO prompts_fts (rowid, text) VALUES (?1, ?2)")?
+        .execute((id, tokens(new.text)))?;
+    Ok(id)
+}
+
+/// Stores a summary and its index row; returns its id.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn record_summary(tx: &Transaction<'_>, new: &NewSummary<'_>) -> Result<i64, StoreError> {
+    let id = tx.summary(new)?;
+    let text = new.text;
+    let parts =
+        [&text.request, &text.investigated, &text.learned, &text.completed, &text.next_steps, &text.notes];
+    let all = parts.map(String::as_str).join("\n");
+    tx.conn()
+        .prepare_cached("INSERT INTO summaries_fts (rowid, text) VALUES (?1, ?2)")?
+        .execute((id, tokens(&all)))?;
+    Ok(id)
+}

@@ -1,0 +1,38 @@
+//! The log: `logs/cmem.log`, one line an entry, at most two files of 1 MiB. It never holds what was observed.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
+use crate::config::{Paths, Settings};
+use crate::model::Timestamp;
+
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Something went wrong.
+pub fn error(paths: &Paths, message: &str) {
+    write(paths, "ERROR", message);
+}
+
+/// Something ordinary was done.
+pub fn info(paths: &Paths, settings: &Settings, message: &str) {
+    if matches!(settings.log_level.as_str(), "DEBUG" | "INFO") {
+        write(paths, "INFO", message);
+    }
+}
+
+/// A log that cannot be written is no reason to fail.
+fn write(paths: &Paths, level: &str, message: &str) {
+    let path = paths.log();
+    if let Some(folder) = path.parent() {
+        if fs::create_dir_all(folder).is_err() {
+            return;
+        }
+    }
+    if fs::metadata(&path).is_ok_and(|file| file.len() > MAX_BYTES) {
+        let _ = fs::rename(&path, path.with_extension("log.1"));
+    }
+    let line = format!("{} {level} {}\n", Timestamp::now(), message.replace('\n', " "));
+    if let Ok(mut file) = OpenOptions::new().append(true).create(true).open(&path) {
+        let _ = file.write_all(line.as_bytes());
+    }
+}

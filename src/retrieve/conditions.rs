@@ -1,0 +1,121 @@
+//! The one query builder: a filter as an SQL condition on one of the three tables.
+
+use rusqlite::types::Value;
+
+use super::{Filter, RecordKind, Scope};
+
+/// One of the record tables with its text index.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Table {
+    pub kind: RecordKind,
+    pub name: &'static str,
+    pub alias: &'static str,
+    pub index: &'static str,
+    /// `bm25` call with the column weights: a word in a title says more about a record than one in its
+    /// narrative, and names of files come up in many records.
+    pub rank: &'static str,
+    /// Prompts and summaries repeat what observations say better.
+    pub weight: f64,
+}
+
+pub(super) const TABLES: [Table; 3] = [
+    Table {
+        kind: RecordKind::Observation,
+        name: "observations",
+        alias: "o",
+        index: "observations_fts",
+        rank: "bm25(observations_fts, 10.0, 6.0, 4.0, 3.0, 2.0)",
+        weight: 1.0,
+    },
+    Table {
+        kind: RecordKind::Summary,
+        name: "summaries",
+        alias: "s",
+        index: "summaries_fts",
+        rank: "bm25(summaries_fts)",
+        weight: 0.6,
+    },
+    Table {
+        kind: RecordKind::Prompt,
+        name: "prompts",
+        alias: "p",
+        index: "prompts_fts",
+        rank: "bm25(prompts_fts)",
+        weight: 0.4,
+    },
+];
+
+/// A condition with its parameters, which are anonymous (`?`) and in order.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Condition {
+    pub sql: String,
+    pub values: Vec<Value>,
+}
+
+impl Condition {
+    fn and(&mut self, sql: &str, values: impl IntoIterator<Item = Value>) {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(sql);
+        self.values.extend(values);
+    }
+}
+
+/// The tables that a filter can match in. Types, concepts and files are properties of observations.
+pub(super) fn tables(filter: &Filter) -> impl Iterator<Item = Table> + '_ {
+    let only_observations =
+        !(filter.types.is_empty() && filter.concepts.is_empty() && filter.files.is_empty());
+    TABLES.into_iter().filter(move |table| {
+        (filter.kinds.is_empty() || filter.kinds.contains(&table.kind))
+            && (table.kind == RecordKind::Observation || !only_observations)
+    })
+}
+
+/// `" AND …"` for every part of the filter.
+pub(super) fn condition(filter: &Filter, table: Table) -> Condition {
+    let mut condition = Condition::default();
+    let alias = table.alias;
+    if let Scope::Projects(ids) = &filter.scope {
+        let marks = vec!["?"; ids.len()].join(",");
+        let ids = || ids.iter().copied().map(Value::from);
+        condition.and(
+            &format!("({alias}.project IN ({marks}) OR {alias}.merged_into IN ({marks}))"),
+            ids().chain(ids()),
+        );
+    }
+    if let Some(since) = filter.since {
+        condition.and(&format!("{alias}.created_at >= ?"), [Value::from(since.0)]);
+    }
+    if let Some(until) = filter.until {
+        condition.and(&format!("{alias}.created_at < ?"), [Value::from(until.0)]);
+    }
+    if let Some(session) = &filter.session {
+        condition.and(&format!("{alias}.session = ?"), [Value::from(session.clone())]);
+    }
+    if table.kind == RecordKind::Observation {
+        one_of(&mut condition, "lower(o.type) = lower(?)", &filter.types);
+        one_of(
+            &mut condition,
+            "EXISTS (SELECT 1 FROM json_each(o.concepts) WHERE lower(value) = lower(?))",
+            &filter.concepts,
+        );
+        let files: Vec<String> = filter.files.iter().map(|part| format!("%{}%", escape_like(part))).collect();
+        one_of(
+            &mut condition,
+            r"EXISTS (SELECT 1 FROM (SELECT value FROM json_each(o.files_modified)
+               UNION ALL SELECT value FROM json_each(o.files_read)) WHERE value LIKE ? ESCAPE '\')",
+            &files,
+        );
+    }
+    condition
+}
+
+fn one_of(condition: &mut Condition, sql: &str, values: &[String]) {
+    if !values.is_empty() {
+        let alternatives = vec![sql; values.len()].join(" OR ");
+        condition.and(&format!("({alternatives})"), values.iter().cloned().map(Value::from));
+    }
+}
+
+fn escape_like(text: &str) -> String {
+    text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
+}

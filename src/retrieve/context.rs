@@ -1,0 +1,135 @@
+//! What a new session should be told, ranked.
+
+use std::collections::HashSet;
+
+use super::hydrate::{observations, summaries};
+use super::{ContextPlan, Scope};
+use crate::model::{Observation, Priority, Timestamp};
+use crate::store::{Store, StoreError};
+
+/// The newest rows that compete for a place; older ones are found by search.
+const COMPETITORS: i64 = 300;
+/// Ranks of recency that one high priority, or five uses, outweigh.
+const PRIORITY_RANKS: f64 = 25.0;
+const USE_RANKS: f64 = 5.0;
+const MOST_USES: i64 = 5;
+
+/// Ranks the memories of a scope: pins first, then recency with priority and use as mild factors. Nothing
+/// depends on the clock but expiry, so that the same memory gives the same plan.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn context(
+    store: &Store,
+    scope: &Scope,
+    project: &str,
+    limit: usize,
+    already_shown: &[i64],
+) -> Result<ContextPlan, StoreError> {
+    let ids = competitors(store, scope)?;
+    let now = Timestamp::now();
+    let mut rows = observations(store, &ids)?;
+    rows.retain(|row| row.expires_at.is_none_or(|end| end > now));
+    rows.sort_by_key(|row| std::cmp::Reverse((row.created_at, row.id)));
+    let mut ranked: Vec<(f64, Observation)> =
+        rows.into_iter().enumerate().map(|(age, row)| (rank(age, &row), row)).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+
+    let shown: HashSet<i64> = already_shown.iter().copied().collect();
+    let mut titles = HashSet::new();
+    let mut plan = Vec::new();
+    let mut known = 0;
+    for (_, row) in ranked {
+        if shown.contains(&row.id) {
+            known += 1;
+        } else if titles.insert(normalised(&row.title)) && plan.len() < limit {
+            plan.push(row);
+        }
+    }
+    let active = count_active(store, scope)?;
+    Ok(ContextPlan {
+        project: project.to_owned(),
+        more: active.saturating_sub(plan.len() + known),
+        observations: plan,
+        summary: newest_summary(store, scope)?,
+    })
+}
+
+/// Smaller is better: the age in ranks, less what speaks for the row.
+fn rank(age: usize, row: &Observation) -> f64 {
+    let priority = match row.priority {
+        Priority::High => -PRIORITY_RANKS,
+        Priority::Normal => 0.0,
+        Priority::Low => PRIORITY_RANKS,
+    };
+    let used = row.hit_count.clamp(0, MOST_USES) as f64 * -USE_RANKS;
+    if row.pinned { f64::MIN / 2.0 + age as f64 } else { age as f64 + priority + used }
+}
+
+fn normalised(title: &str) -> String {
+    title.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches(['.', '。']).to_owned()
+}
+
+/// Conditions that each use one index in the order wanted; their union is the scope.
+fn branches(scope: &Scope) -> Vec<(&'static str, Option<i64>)> {
+    match scope {
+        Scope::All => vec![("status = 'active'", None)],
+        Scope::Projects(ids) => ids
+            .iter()
+            .flat_map(|id| {
+                [
+                    ("project = ?1 AND status = 'active'", Some(*id)),
+                    ("merged_into = ?1 AND status = 'active'", Some(*id)),
+                ]
+            })
+            .collect(),
+    }
+}
+
+fn competitors(store: &Store, scope: &Scope) -> Result<Vec<i64>, StoreError> {
+    let mut ids = Vec::new();
+    for (condition, project) in branches(scope) {
+        for (also, limit) in [("", COMPETITORS), ("AND (pinned = 1 OR priority = 'high')", COMPETITORS)] {
+            let sql = format!(
+                "SELECT id FROM observations WHERE {condition} {also} ORDER BY created_at DESC LIMIT {limit}"
+            );
+            let mut statement = store.conn().prepare_cached(&sql)?;
+            let found = statement.query_map(rusqlite::params_from_iter(project), |row| row.get(0))?;
+            for id in found {
+                ids.push(id?);
+            }
+        }
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}
+
+fn count_active(store: &Store, scope: &Scope) -> Result<usize, StoreError> {
+    let mut total = 0;
+    for (condition, project) in branches(scope) {
+        let count: i64 = store
+            .conn()
+            .prepare_cached(&format!("SELECT count(*) FROM observations WHERE {condition}"))?
+            .query_row(rusqlite::params_from_iter(project), |row| row.get(0))?;
+        total += usize::try_from(count).unwrap_or_default();
+    }
+    Ok(total)
+}
+
+fn newest_summary(store: &Store, scope: &Scope) -> Result<Option<crate::model::Summary>, StoreError> {
+    let mut newest: Option<(i64, i64)> = None;
+    for (condition, project) in branches(scope) {
+        let condition = condition.replace("status = 'active'", "1");
+        let sql = format!("SELECT created_at, id FROM summaries WHERE {condition} ORDER BY created_at DESC, id DESC LIMIT 1");
+        let mut statement = store.conn().prepare_cached(&sql)?;
+        let mut rows = statement.query(rusqlite::params_from_iter(project))?;
+        if let Some(row) = rows.next()? {
+            newest = newest.max(Some((row.get(0)?, row.get(1)?)));
+        }
+    }
+    match newest {
+        Some((_, id)) => Ok(summaries(store, &[id])?.into_iter().next()),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,161 @@
+//! From ids to index rows and whole records.
+
+use std::collections::HashMap;
+
+use rusqlite::params_from_iter;
+
+use super::{Hit, Record, RecordKind};
+use crate::model::{Observation, Prompt, RecordId, Status, Summary, estimate_tokens};
+use crate::store::{
+    OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, Store, StoreError, observation, prompt, summary,
+};
+
+/// Ids in one statement; SQLite's parameter limit is far above.
+const CHUNK: usize = 200;
+
+/// Whole records by id, in the order asked; ids that are not there come second.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn get(store: &Store, ids: &[RecordId]) -> Result<(Vec<Record>, Vec<RecordId>), StoreError> {
+    let pick = |want: fn(&RecordId) -> Option<i64>| ids.iter().filter_map(want).collect::<Vec<i64>>();
+    let mut records: HashMap<RecordId, Record> = HashMap::new();
+    for record in observations(store, &pick(|id| if let RecordId::Observation(n) = id { Some(*n) } else { None }))? {
+        records.insert(RecordId::Observation(record.id), Record::Observation(Box::new(record)));
+    }
+    for record in summaries(store, &pick(|id| if let RecordId::Summary(n) = id { Some(*n) } else { None }))? {
+        insert(&mut records, &record.id.clone(), Record::Summary(record));
+    }
+    for record in prompts(store, &pick(|id| if let RecordId::Prompt(n) = id { Some(*n) } else { None }))? {
+        insert(&mut records, &record.id.clone(), Record::Prompt(record));
+    }
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for id in ids {
+        match records.get(id) {
+            Some(record) => found.push(record.clone()),
+            None => missing.push(*id),
+        }
+    }
+    Ok((found, missing))
+}
+
+fn insert(records: &mut HashMap<RecordId, Record>, id: &str, record: Record) {
+    if let Ok(id) = id.parse() {
+        records.insert(id, record);
+    }
+}
+
+/// Observations by id, in no particular order.
+pub(super) fn observations(store: &Store, ids: &[i64]) -> Result<Vec<Observation>, StoreError> {
+    load(store, ids, OBSERVATION_COLUMNS, "observations o", "o", observation)
+}
+
+pub(super) fn summaries(store: &Store, ids: &[i64]) -> Result<Vec<Summary>, StoreError> {
+    load(store, ids, SUMMARY_COLUMNS, "summaries s", "s", summary)
+}
+
+fn prompts(store: &Store, ids: &[i64]) -> Result<Vec<Prompt>, StoreError> {
+    load(store, ids, PROMPT_COLUMNS, "prompts p", "p", prompt)
+}
+
+fn load<T>(
+    store: &Store,
+    ids: &[i64],
+    columns: &str,
+    table: &str,
+    alias: &str,
+    read: fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, StoreError> {
+    let mut records = Vec::with_capacity(ids.len());
+    for chunk in ids.chunks(CHUNK) {
+        let marks = vec!["?"; chunk.len()].join(",");
+        let mut statement = store.conn().prepare_cached(&format!(
+            "SELECT {columns} FROM {table} JOIN projects q ON q.id = {alias}.project
+             LEFT JOIN projects m ON m.id = {alias}.merged_into WHERE {alias}.id IN ({marks})"
+        ))?;
+        let rows = statement.query_map(params_from_iter(chunk), read)?;
+        for row in rows {
+            records.push(row?);
+        }
+    }
+    Ok(records)
+}
+
+/// Index rows for records, in the order of `ids`, with the given scores.
+pub(super) fn hits(store: &Store, ids: &[(RecordId, f64)]) -> Result<Vec<Hit>, StoreError> {
+    let wanted: Vec<RecordId> = ids.iter().map(|(id, _)| *id).collect();
+    let scores: HashMap<RecordId, f64> = ids.iter().copied().collect();
+    let (records, _) = get(store, &wanted)?;
+    Ok(records.iter().filter_map(|record| hit(record, &scores)).collect())
+}
+
+fn hit(record: &Record, scores: &HashMap<RecordId, f64>) -> Option<Hit> {
+    let mut hit = match record {
+        Record::Observation(o) => Hit {
+            id: RecordId::Observation(o.id),
+            uid: Some(o.uid.clone()),
+            kind: RecordKind::Observation,
+            r#type: o.r#type.clone(),
+            title: o.title.clone(),
+            subtitle: o.subtitle.clone(),
+            project: o.project.clone(),
+            merged_into: o.merged_into.clone(),
+            created_at: o.created_at,
+            score: 0.0,
+            tokens: price(&[&o.title, &o.subtitle, &o.narrative, &o.facts.join("\n")]),
+            files: o.files_modified.iter().chain(&o.files_read).cloned().collect(),
+            status: o.status,
+        },
+        Record::Summary(s) => {
+            let t = &s.text;
+            let parts = [&t.request, &t.investigated, &t.learned, &t.completed, &t.next_steps, &t.notes];
+            let title = parts.iter().find(|part| !part.is_empty())?;
+            Hit {
+                id: s.id.parse().ok()?,
+                uid: None,
+                kind: RecordKind::Summary,
+                r#type: String::from("summary"),
+                title: first_line(title),
+                subtitle: if t.request.is_empty() { String::new() } else { first_line(&t.completed) },
+                project: s.project.clone(),
+                merged_into: s.merged_into.clone(),
+                created_at: s.created_at,
+                score: 0.0,
+                tokens: price(&parts.map(String::as_str)),
+                files: Vec::new(),
+                status: Status::Active,
+            }
+        }
+        Record::Prompt(p) => Hit {
+            id: p.id.parse().ok()?,
+            uid: None,
+            kind: RecordKind::Prompt,
+            r#type: String::from("prompt"),
+            title: first_line(&p.text),
+            subtitle: String::new(),
+            project: p.project.clone(),
+            merged_into: p.merged_into.clone(),
+            created_at: p.created_at,
+            score: 0.0,
+            tokens: price(&[&p.text]),
+            files: Vec::new(),
+            status: Status::Active,
+        },
+    };
+    hit.score = scores.get(&hit.id).copied().unwrap_or_default();
+    Some(hit)
+}
+
+fn price(texts: &[&str]) -> usize {
+    // The labels around the texts of a whole record come to about 20 tokens.
+    texts.iter().map(|text| estimate_tokens(text)).sum::<usize>() + 20
+}
+
+/// One line of at most 120 characters.
+fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    match line.char_indices().nth(120) {
+        Some((cut, _)) => format!("{}…", line[..cut].trim_end()),
+        None => line.to_owned(),
+    }
+}

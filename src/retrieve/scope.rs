@@ -1,0 +1,49 @@
+//! Which projects a reader sees: a worktree sees its parent and itself, a parent what was merged into it,
+//! worktrees never each other.
+
+use rusqlite::OptionalExtension;
+
+use super::Scope;
+use crate::model::Identity;
+use crate::store::{Store, StoreError};
+
+/// The scope of a reader who stands at `identity`. A place that was never recorded sees its parent alone.
+///
+/// # Errors
+/// [`StoreError::Sql`].
+pub fn scope(store: &Store, identity: &Identity) -> Result<Scope, StoreError> {
+    let mut statement = store
+        .conn()
+        .prepare_cached("SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree")?;
+    let worktree = identity.worktree.as_deref().unwrap_or_default();
+    let ids = statement.query_map((&identity.key, worktree), |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(Scope::Projects(ids))
+}
+
+/// The scope of a project by its display name; `None` when there is no such project.
+///
+/// # Errors
+/// [`StoreError::Sql`].
+pub fn scope_by_name(store: &Store, name: &str) -> Result<Option<Scope>, StoreError> {
+    let found: Option<(String, String)> = store
+        .conn()
+        .query_row("SELECT key, worktree FROM projects WHERE name = ?1", [name], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    let Some((key, worktree)) = found else { return Ok(None) };
+    let mut statement =
+        store.conn().prepare("SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree")?;
+    let ids = statement.query_map((key, worktree), |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(Some(Scope::Projects(ids)))
+}
+
+/// Display names of all projects, for a message about a name that is none of them.
+///
+/// # Errors
+/// [`StoreError::Sql`].
+pub fn project_names(store: &Store) -> Result<Vec<String>, StoreError> {
+    let mut statement = store.conn().prepare("SELECT name FROM projects ORDER BY name")?;
+    let names = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(names)
+}

@@ -1,0 +1,262 @@
+//! Retrieval over a real database file.
+
+use super::*;
+use crate::config::Paths;
+use crate::index;
+use crate::model::{Draft, Identity, SummaryDraft};
+use crate::store::{NewObservation, NewPrompt, NewSummary, Store};
+
+struct Fixture {
+    store: Store,
+    _dir: tempfile::TempDir,
+}
+
+fn place(key: &str, worktree: Option<&str>) -> Identity {
+    Identity {
+        key: format!("{key}/.git"),
+        name: key.rsplit('/').next().unwrap().to_owned(),
+        root: worktree.unwrap_or(key).to_owned(),
+        worktree: worktree.map(str::to_owned),
+        branch: None,
+        head: None,
+        remote: None,
+    }
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&Paths::resolve(Some(dir.path())).unwrap()).unwrap();
+        Self { store, _dir: dir }
+    }
+
+    fn put(&self, identity: &Identity, at: i64, draft: Draft) -> i64 {
+        let tx = self.store.begin().unwrap();
+        let project = tx.project(identity).unwrap();
+        let new = NewObservation {
+            project,
+            session: "s",
+            prompt_number: Some(1),
+            draft: &draft,
+            agent: None,
+            model: "test",
+            tokens_spent: 0,
+            created_at: Timestamp(at),
+        };
+        let stored = index::record_observation(&tx, &new).unwrap();
+        tx.commit().unwrap();
+        stored.id
+    }
+
+    fn note(&self, at: i64, title: &str) -> i64 {
+        self.put(&place("/x/app", None), at, titled(title))
+    }
+
+    fn scope(&self, identity: &Identity) -> Scope {
+        scope(&self.store, identity).unwrap()
+    }
+
+    fn titles(&self, query: &str, filter: &Filter) -> Vec<String> {
+        let found = search(&self.store, query, filter, 20, 0).unwrap();
+        assert_eq!(found.total, found.hits.len(), "{query}");
+        found.hits.into_iter().map(|hit| hit.title).collect()
+    }
+
+    fn find(&self, query: &str) -> Vec<String> {
+        self.titles(query, &Filter::all(Scope::All))
+    }
+}
+
+fn titled(title: &str) -> Draft {
+    Draft { r#type: String::from("discovery"), title: title.to_owned(), ..Draft::default() }
+}
+
+#[test]
+fn all_terms_beat_some_and_nothing_related_is_nothing() {
+    let f = Fixture::new();
+    f.note(1, "login uses a cookie");
+    f.note(2, "login session expiry");
+    f.note(3, "unrelated");
+    assert_eq!(f.find("login cookie")[0], "login uses a cookie");
+    assert_eq!(f.find("login cookie").len(), 2);
+    assert!(f.find("zebra").is_empty());
+    assert!(f.find("zebra crossing the login").is_empty(), "one of three meaningful terms is noise");
+}
+
+#[test]
+fn an_empty_query_is_newest_first_and_signs_are_nothing() {
+    let f = Fixture::new();
+    f.note(1, "old");
+    f.note(2, "new");
+    for query in ["", " ", "*"] {
+        assert_eq!(f.find(query), ["new", "old"], "{query:?}");
+    }
+    for query in ["'", "\"\"", "(", "^", "%"] {
+        assert!(f.find(query).is_empty(), "{query}");
+    }
+}
+
+#[test]
+fn the_query_as_typed_comes_first() {
+    let f = Fixture::new();
+    f.note(1, "retry count retry count retry count max");
+    f.note(2, "raise max_retry_count to five");
+    assert_eq!(f.find("max_retry_count")[0], "raise max_retry_count to five");
+}
+
+#[test]
+fn filters_hold_with_and_without_a_query_text() {
+    let f = Fixture::new();
+    let app = place("/x/app", None);
+    let draft = Draft {
+        concepts: vec![String::from("gotcha")],
+        files_modified: vec![String::from("src/a_b.rs")],
+        ..titled("apple pipeline")
+    };
+    f.put(&app, 100, draft);
+    f.put(&app, 200, Draft { r#type: String::from("bugfix"), ..titled("apple orchard") });
+    f.put(&place("/y/app", None), 150, titled("apple tart"));
+    let all = Filter::all(Scope::All);
+    for query in ["apple", ""] {
+        let got = |filter: Filter| f.titles(query, &filter);
+        assert_eq!(got(Filter { types: vec![String::from("BugFix")], ..all.clone() }), ["apple orchard"]);
+        assert_eq!(got(Filter { concepts: vec![String::from("gotcha")], ..all.clone() }), ["apple pipeline"]);
+        assert_eq!(got(Filter { files: vec![String::from("a_b")], ..all.clone() }), ["apple pipeline"]);
+        assert!(got(Filter { files: vec![String::from("aXb")], ..all.clone() }).is_empty());
+        assert_eq!(got(Filter { since: Some(Timestamp(200)), ..all.clone() }), ["apple orchard"]);
+        assert_eq!(got(Filter { until: Some(Timestamp(101)), ..all.clone() }), ["apple pipeline"]);
+        assert_eq!(got(Filter::all(f.scope(&place("/y/app", None)))), ["apple tart"]);
+        assert!(got(Filter { types: vec![String::from("invented")], ..all.clone() }).is_empty());
+        assert!(got(Filter { session: Some(String::from("other")), ..all.clone() }).is_empty());
+        assert!(got(Filter::all(f.scope(&place("/never/seen", None)))).is_empty());
+    }
+}
+
+#[test]
+fn a_worktree_sees_its_parent_and_no_sibling() {
+    let f = Fixture::new();
+    let (one, two) = (place("/x/app", Some("/x/one")), place("/x/app", Some("/x/two")));
+    f.put(&place("/x/app", None), 1, titled("root fact"));
+    f.put(&one, 2, titled("one fact"));
+    f.put(&two, 3, titled("two fact"));
+    let seen = |identity: &Identity| f.titles("fact", &Filter::all(f.scope(identity)));
+    assert_eq!(seen(&place("/x/app", None)), ["root fact"]);
+    let mut from_one = seen(&one);
+    from_one.sort();
+    assert_eq!(from_one, ["one fact", "root fact"]);
+}
+
+#[test]
+fn a_parent_sees_what_was_merged_into_it_everywhere() {
+    let f = Fixture::new();
+    let main = place("/x/app", None);
+    let id = f.put(&place("/x/app", Some("/x/wt")), 2, titled("jwt choice"));
+    assert!(f.titles("jwt", &Filter::all(f.scope(&main))).is_empty());
+    f.store
+        .conn()
+        .execute("UPDATE observations SET merged_into = (SELECT id FROM projects WHERE worktree = '')", [])
+        .unwrap();
+    let scope = f.scope(&main);
+    assert_eq!(f.titles("jwt", &Filter::all(scope.clone())), ["jwt choice"]);
+    assert_eq!(f.titles("", &Filter::all(scope.clone())), ["jwt choice"]);
+    assert_eq!(context(&f.store, &scope, "app", 9, &[]).unwrap().observations.len(), 1);
+    let (records, _) = get(&f.store, &[RecordId::Observation(id)]).unwrap();
+    let Record::Observation(record) = &records[0] else { panic!() };
+    assert_eq!((record.project.as_str(), record.merged_into.as_deref()), ("app/wt", Some("app")));
+}
+
+#[test]
+fn prompts_and_summaries_are_found_too() {
+    let f = Fixture::new();
+    f.note(1, "anchor");
+    let tx = f.store.begin().unwrap();
+    let project = tx.project(&place("/x/app", None)).unwrap();
+    let text = "why is the gateway slow?";
+    index::record_prompt(&tx, &NewPrompt { project, session: "s", number: 1, text, created_at: Timestamp(5) }).unwrap();
+    let summary = SummaryDraft { learned: String::from("the gateway retries"), ..SummaryDraft::default() };
+    let new = NewSummary { project, session: "s", prompt_number: None, text: &summary, model: "m", created_at: Timestamp(6) };
+    index::record_summary(&tx, &new).unwrap();
+    tx.commit().unwrap();
+    let ids: Vec<String> = search(&f.store, "gateway", &Filter::all(Scope::All), 9, 0)
+        .unwrap()
+        .hits
+        .iter()
+        .map(|hit| hit.id.to_string())
+        .collect();
+    assert_eq!(ids, ["S1", "P1"]);
+    let only = Filter { kinds: vec![RecordKind::Prompt], ..Filter::all(Scope::All) };
+    assert_eq!(f.titles("gateway", &only), [text]);
+}
+
+#[test]
+fn pages_do_not_overlap() {
+    let f = Fixture::new();
+    for at in 0..7 {
+        f.note(at, &format!("page number {at}"));
+    }
+    for query in ["page", ""] {
+        let mut ids = Vec::new();
+        for offset in [0, 3, 6] {
+            let found = search(&f.store, query, &Filter::all(Scope::All), 3, offset).unwrap();
+            assert_eq!(found.total, 7);
+            ids.extend(found.hits.iter().map(|hit| hit.id));
+        }
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 7);
+    }
+}
+
+#[test]
+fn a_timeline_is_a_window_in_time_order() {
+    let f = Fixture::new();
+    let ids: Vec<i64> = (0..9).map(|at| f.note(at * 10, &format!("step {at}"))).collect();
+    let all = Filter::all(Scope::All);
+    let around = |anchor: Anchor| -> (RecordId, Vec<String>) {
+        let timeline = timeline(&f.store, &anchor, 2, 1, &all).unwrap().unwrap();
+        (timeline.anchor, timeline.items.into_iter().map(|hit| hit.title).collect())
+    };
+    let expected = (RecordId::Observation(ids[4]), ["step 2", "step 3", "step 4", "step 5"].map(str::to_owned).to_vec());
+    assert_eq!(around(Anchor::Record(RecordId::Observation(ids[4]))), expected);
+    assert_eq!(around(Anchor::Time(Timestamp(42))), expected);
+    assert_eq!(around(Anchor::Query(String::from("step 4"))), expected);
+    assert!(timeline(&f.store, &Anchor::Record(RecordId::Summary(99)), 1, 1, &all).unwrap().is_none());
+}
+
+#[test]
+fn the_context_is_ranked_and_leaves_out_what_was_shown() {
+    let f = Fixture::new();
+    let ids: Vec<i64> = (0..6).map(|at| f.note(at, &format!("memory {at}"))).collect();
+    let sql = |sql: &str, id: i64| f.store.conn().execute(sql, [id]).unwrap();
+    sql("UPDATE observations SET pinned = 1 WHERE id = ?1", ids[0]);
+    sql("UPDATE observations SET status = 'superseded' WHERE id = ?1", ids[5]);
+    sql("UPDATE observations SET expires_at = 1 WHERE id = ?1", ids[4]);
+    let plan = context(&f.store, &Scope::All, "app", 2, &[ids[3]]).unwrap();
+    let got: Vec<i64> = plan.observations.iter().map(|row| row.id).collect();
+    assert_eq!(got, [ids[0], ids[2]]);
+    assert_eq!(plan.more, 2, "one more and the expired one, which is still active");
+}
+
+#[test]
+fn near_copies_and_replaced_rows_appear_once() {
+    let f = Fixture::new();
+    let old = f.note(1, "Project uses Forgejo for source control");
+    assert_eq!(f.note(2, "project uses forgejo  for source control."), old);
+    let new = f.put(
+        &place("/x/app", None),
+        3,
+        Draft { supersedes: vec![old], ..titled("Project moved to another forge, forgejo is gone") },
+    );
+    let plan = context(&f.store, &Scope::All, "app", 9, &[]).unwrap();
+    assert_eq!(plan.observations.iter().map(|row| row.id).collect::<Vec<_>>(), [new]);
+    assert_eq!(f.find("forgejo").len(), 2, "what was replaced stays findable");
+}
+
+#[test]
+fn similar_finds_what_the_prompt_is_about() {
+    let f = Fixture::new();
+    let id = f.note(1, "retry limit is five");
+    f.note(2, "colour of the button");
+    let rows = similar(&f.store, &Scope::All, "please raise the retry limit", 8).unwrap();
+    assert_eq!(rows, [(id, String::from("discovery"), String::from("retry limit is five"))]);
+}

@@ -1,0 +1,89 @@
+use std::time::Duration;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::{FileLock, SpoolError};
+use crate::config::Paths;
+use crate::store::{StoreError, open_readable, open_writable};
+
+pub(super) static MIGRATIONS: &[&str] = &[include_str!("migrations/0001_spool.sql")];
+
+/// How long a hook waits for the spool before it writes to the overflow file instead. Two of these, the
+/// lock's and the database's, stay far below the 1.5 s that a SessionEnd hook has.
+pub(super) const HOOK_PATIENCE: Duration = Duration::from_millis(350);
+
+/// How long the drainer and the operator's commands wait: longer than any hook holds the database.
+const OPERATOR_PATIENCE: Duration = Duration::from_secs(15);
+
+/// An open `spool.db`.
+#[derive(Debug)]
+pub struct Spool {
+    pub(super) conn: Connection,
+    pub(super) paths: Paths,
+}
+
+impl Spool {
+    /// Opens for a hook: short waits, no deletion.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when it cannot be opened in time; the caller then uses the overflow file.
+    pub fn open_for_hook(paths: &Paths) -> Result<Self, SpoolError> {
+        Self::open_within(paths, HOOK_PATIENCE)
+    }
+
+    /// Opens for the drainer and for operators. Deleted rows are overwritten on disk.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when it cannot be opened.
+    pub fn open(paths: &Paths) -> Result<Self, SpoolError> {
+        let spool = Self::open_within(paths, OPERATOR_PATIENCE)?;
+        spool.conn.execute_batch("PRAGMA secure_delete = ON")?;
+        Ok(spool)
+    }
+
+    /// Opens for reading.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] inside when nothing was ever captured.
+    pub fn open_read_only(paths: &Paths) -> Result<Self, SpoolError> {
+        let conn = open_readable(&paths.spool(), MIGRATIONS, Duration::from_secs(2))?;
+        Ok(Self { conn, paths: paths.clone() })
+    }
+
+    fn open_within(paths: &Paths, patience: Duration) -> Result<Self, SpoolError> {
+        // Many hooks may be the first at once: only one creates the file.
+        let _creation = if paths.spool().exists() { None } else { Some(append_lock(paths, patience)?) };
+        let conn = open_writable(&paths.spool(), MIGRATIONS, patience)?;
+        Ok(Self { conn, paths: paths.clone() })
+    }
+
+    pub(super) fn begin(&self) -> Result<Transaction<'_>, SpoolError> {
+        Ok(Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate)?)
+    }
+
+    /// Gives free pages back and empties the write-ahead log. For the drainer, when it leaves.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when the database fails; a log kept busy by a reader is no error.
+    pub fn tidy(&self) -> Result<(), SpoolError> {
+        self.conn.execute_batch("PRAGMA incremental_vacuum")?;
+        self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+}
+
+pub(super) fn append_lock(paths: &Paths, patience: Duration) -> Result<FileLock, SpoolError> {
+    let path = paths.spool_lock();
+    match FileLock::acquire_within(&path, patience) {
+        Ok(Some(lock)) => Ok(lock),
+        Ok(None) => Err(SpoolError::Locked { path }),
+        Err(source) => Err(SpoolError::File { path, source }),
+    }
+}
+
+impl SpoolError {
+    /// Whether there is no spool yet.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Database(StoreError::Missing { .. }))
+    }
+}

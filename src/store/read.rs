@@ -1,0 +1,99 @@
+//! What the drainer and `cmem status` ask; searching is `retrieve`'s.
+
+use rusqlite::OptionalExtension;
+
+use super::{Store, StoreError};
+use crate::model::Timestamp;
+
+/// Numbers for `cmem status`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[expect(missing_docs, reason = "the field names are the documentation")]
+pub struct Counts {
+    pub observations: i64,
+    pub summaries: i64,
+    pub prompts: i64,
+    pub projects: i64,
+    #[serde(skip)]
+    pub last_stored_at: Option<Timestamp>,
+}
+
+impl Store {
+    /// How much is remembered, and since when nothing new was.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn counts(&self) -> Result<Counts, StoreError> {
+        Ok(self.conn.query_row(
+            "SELECT (SELECT count(*) FROM observations), (SELECT count(*) FROM summaries),
+                    (SELECT count(*) FROM prompts), (SELECT count(*) FROM projects),
+                    (SELECT max(created_at) FROM observations)",
+            [],
+            |row| {
+                Ok(Counts {
+                    observations: row.get(0)?,
+                    summaries: row.get(1)?,
+                    prompts: row.get(2)?,
+                    projects: row.get(3)?,
+                    last_stored_at: row.get::<_, Option<i64>>(4)?.map(Timestamp),
+                })
+            },
+        )?)
+    }
+
+    /// The class of a batch that is recorded.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn batch_class(&self, batch: &str) -> Result<Option<String>, StoreError> {
+        Ok(self
+            .conn
+            .prepare_cached("SELECT class FROM batches WHERE id = ?1")?
+            .query_row([batch], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Titles recorded in a session, oldest first, the last `limit` of them.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn titles(&self, session: &str, limit: usize) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT title FROM observations WHERE session = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut titles =
+            statement.query_map((session, limit), |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+        titles.reverse();
+        Ok(titles)
+    }
+
+    /// Number and text of a session's latest prompt.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn last_prompt(&self, session: &str) -> Result<Option<(i64, String)>, StoreError> {
+        Ok(self
+            .conn
+            .prepare_cached("SELECT number, text FROM prompts WHERE session = ?1 ORDER BY number DESC LIMIT 1")?
+            .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?)
+    }
+
+    /// Empties the write-ahead log, as far as readers allow.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
+        Ok(self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    }
+
+    /// What SQLite says about the soundness of the file; empty = sound.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.conn.prepare("PRAGMA integrity_check(5)")?;
+        let lines = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+}

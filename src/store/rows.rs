@@ -1,0 +1,99 @@
+//! From rows to records. The column lists go with `o`, `s` and `p` for the table, `q` for its project and
+//! `m` for the project it was merged into.
+
+use rusqlite::Row;
+use rusqlite::types::Type;
+use serde::de::DeserializeOwned;
+
+use crate::model::{Observation, Prompt, RecordId, Summary, SummaryDraft, Timestamp};
+
+pub(crate) const OBSERVATION_COLUMNS: &str = "o.id, o.uid, q.name, m.name, o.type, o.title, o.subtitle,
+    o.narrative, o.facts, o.concepts, o.keywords, o.files_read, o.files_modified, o.priority, o.pinned, o.status,
+    o.superseded_by, o.expires_at, o.hit_count, o.last_hit_at, o.source, o.session, o.prompt_number, o.agent,
+    o.model, o.tokens_spent, o.created_at, o.updated_at";
+
+pub(crate) const SUMMARY_COLUMNS: &str = "s.id, q.name, m.name, s.session, s.prompt_number, s.request,
+    s.investigated, s.learned, s.completed, s.next_steps, s.notes, s.model, s.created_at";
+
+pub(crate) const PROMPT_COLUMNS: &str = "p.id, q.name, m.name, p.session, p.number, p.text, p.created_at";
+
+pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
+    Ok(Observation {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        project: row.get(2)?,
+        merged_into: row.get(3)?,
+        r#type: row.get(4)?,
+        title: row.get(5)?,
+        subtitle: row.get(6)?,
+        narrative: row.get(7)?,
+        facts: json(row, 8)?,
+        concepts: json(row, 9)?,
+        keywords: json(row, 10)?,
+        files_read: json(row, 11)?,
+        files_modified: json(row, 12)?,
+        priority: word(row, 13)?,
+        pinned: row.get(14)?,
+        status: word(row, 15)?,
+        superseded_by: row.get(16)?,
+        expires_at: time(row, 17)?,
+        hit_count: row.get(18)?,
+        last_hit_at: time(row, 19)?,
+        source: word(row, 20)?,
+        session: row.get(21)?,
+        prompt_number: row.get(22)?,
+        agent: row.get(23)?,
+        model: row.get(24)?,
+        tokens_spent: row.get(25)?,
+        created_at: Timestamp(row.get(26)?),
+        updated_at: Timestamp(row.get(27)?),
+    })
+}
+
+pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
+    Ok(Summary {
+        id: RecordId::Summary(row.get(0)?).to_string(),
+        project: row.get(1)?,
+        merged_into: row.get(2)?,
+        session: row.get(3)?,
+        prompt_number: row.get(4)?,
+        text: SummaryDraft {
+            request: row.get(5)?,
+            investigated: row.get(6)?,
+            learned: row.get(7)?,
+            completed: row.get(8)?,
+            next_steps: row.get(9)?,
+            notes: row.get(10)?,
+        },
+        model: row.get(11)?,
+        created_at: Timestamp(row.get(12)?),
+    })
+}
+
+pub(crate) fn prompt(row: &Row<'_>) -> rusqlite::Result<Prompt> {
+    Ok(Prompt {
+        id: RecordId::Prompt(row.get(0)?).to_string(),
+        project: row.get(1)?,
+        merged_into: row.get(2)?,
+        session: row.get(3)?,
+        prompt_number: row.get(4)?,
+        text: row.get(5)?,
+        created_at: Timestamp(row.get(6)?),
+    })
+}
+
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+}
+
+fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_value(serde_json::Value::from(text))
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+}
+
+fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp))
+}

@@ -1,0 +1,280 @@
+//! What the drainer writes: everything that a batch leaves behind, in one transaction.
+
+use rusqlite::{OptionalExtension, TransactionBehavior};
+use sha2::{Digest, Sha256};
+
+use super::{Store, StoreError};
+use crate::model::{Draft, Identity, SummaryDraft, Timestamp};
+
+/// A write transaction; dropped without `commit` it leaves no trace.
+#[derive(Debug)]
+pub struct Transaction<'a> {
+    pub(super) tx: rusqlite::Transaction<'a>,
+}
+
+/// A prompt to store.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the field names are the documentation")]
+pub struct NewPrompt<'a> {
+    pub project: i64,
+    pub session: &'a str,
+    pub number: i64,
+    pub text: &'a str,
+    pub created_at: Timestamp,
+}
+
+/// An observation to store.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the field names are the documentation")]
+pub struct NewObservation<'a> {
+    pub project: i64,
+    pub session: &'a str,
+    pub prompt_number: Option<i64>,
+    pub draft: &'a Draft,
+    pub agent: Option<&'a str>,
+    pub model: &'a str,
+    pub tokens_spent: i64,
+    pub created_at: Timestamp,
+}
+
+/// A summary to store.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the field names are the documentation")]
+pub struct NewSummary<'a> {
+    pub project: i64,
+    pub session: &'a str,
+    pub prompt_number: Option<i64>,
+    pub text: &'a SummaryDraft,
+    pub model: &'a str,
+    pub created_at: Timestamp,
+}
+
+/// The consumer's mark that a batch is recorded.
+#[derive(Debug)]
+pub struct BatchRecord<'a> {
+    /// The batch's stable id.
+    pub id: &'a str,
+    /// `stored` or `nothing`.
+    pub class: &'a str,
+    /// The model that answered.
+    pub model: &'a str,
+    /// Input, cached and output tokens.
+    pub usage: (i64, i64, i64),
+    /// When it was recorded.
+    pub created_at: Timestamp,
+}
+
+/// What became of an observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stored {
+    /// Its id, or the id of the equal one that was there.
+    pub id: i64,
+    /// An equal one was there: it was touched, and no row was added.
+    pub duplicate: bool,
+}
+
+impl Store {
+    /// Begins a write transaction, waiting for other writers.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`] when the database stays busy or fails.
+    pub fn begin(&self) -> Result<Transaction<'_>, StoreError> {
+        let tx = rusqlite::Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate)?;
+        Ok(Transaction { tx })
+    }
+}
+
+impl Transaction<'_> {
+    /// The connection, for `index`.
+    pub(crate) fn conn(&self) -> &rusqlite::Connection {
+        &self.tx
+    }
+
+    /// Makes it so.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`]; nothing was written then.
+    pub fn commit(self) -> Result<(), StoreError> {
+        Ok(self.tx.commit()?)
+    }
+
+    /// Notes that a session was in a project between two moments, with the commit it started from.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn session(
+        &self,
+        session: &str,
+        project: i64,
+        identity: &Identity,
+        first: Timestamp,
+        last: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached(
+                "INSERT INTO sessions (session, project, branch, head_start, head_last, started_at, last_at)
+                 VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
+                 ON CONFLICT (session, project) DO UPDATE SET branch = excluded.branch,
+                   head_last = coalesce(excluded.head_last, head_last), last_at = max(last_at, excluded.last_at)",
+            )?
+            .execute((session, project, &identity.branch, &identity.head, first.0, last.0))?;
+        Ok(())
+    }
+
+    /// Number of the session's latest prompt.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn last_prompt_number(&self, session: &str) -> Result<Option<i64>, StoreError> {
+        Ok(self
+            .tx
+            .prepare_cached("SELECT max(number) FROM prompts WHERE session = ?1")?
+            .query_row([session], |row| row.get(0))?)
+    }
+
+    /// Stores a prompt; returns its id.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn prompt(&self, new: &NewPrompt<'_>) -> Result<i64, StoreError> {
+        self.tx
+            .prepare_cached(
+                "INSERT INTO prompts (project, session, number, text, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute((new.project, new.session, new.number, new.text, new.created_at.0))?;
+        Ok(self.tx.last_insert_rowid())
+    }
+
+    /// Stores an observation, or touches the one with the same normalised title and narrative.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn observation(&self, new: &NewObservation<'_>) -> Result<Stored, StoreError> {
+        let draft = new.draft;
+        let key = content_key(&draft.title, &draft.narrative);
+        let known: Option<i64> = self
+            .tx
+            .prepare_cached("SELECT id FROM observations WHERE project = ?1 AND content_key = ?2")?
+            .query_row((new.project, &key[..]), |row| row.get(0))
+            .optional()?;
+        if let Some(id) = known {
+            self.tx
+                .prepare_cached("UPDATE observations SET updated_at = max(updated_at, ?2) WHERE id = ?1")?
+                .execute((id, new.created_at.0))?;
+            return Ok(Stored { id, duplicate: true });
+        }
+        self.tx
+            .prepare_cached(
+                "INSERT INTO observations (uid, project, type, title, subtitle, narrative, facts, concepts,
+                   keywords, files_read, files_modified, session, prompt_number, agent, model, tokens_spent,
+                   content_key, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18)",
+            )?
+            .execute(rusqlite::params![
+                uuid::Uuid::now_v7().to_string(),
+                new.project,
+                draft.r#type,
+                draft.title,
+                draft.subtitle,
+                draft.narrative,
+                serde_json::to_string(&draft.facts)?,
+                serde_json::to_string(&draft.concepts)?,
+                serde_json::to_string(&draft.keywords)?,
+                serde_json::to_string(&draft.files_read)?,
+                serde_json::to_string(&draft.files_modified)?,
+                new.session,
+                new.prompt_number,
+                new.agent,
+                new.model,
+                new.tokens_spent,
+                &key[..],
+                new.created_at.0,
+            ])?;
+        let id = self.tx.last_insert_rowid();
+        self.supersede(id, new.project, &draft.supersedes)?;
+        Ok(Stored { id, duplicate: false })
+    }
+
+    /// Newest wins with a pointer; what is pinned or of high priority is not replaced without the user: the
+    /// new one waits for review instead.
+    fn supersede(&self, id: i64, project: i64, obsolete: &[i64]) -> Result<(), StoreError> {
+        for old in obsolete {
+            let replaced = self.tx.execute(
+                "UPDATE observations SET status = 'superseded', superseded_by = ?1
+                 WHERE id = ?2 AND project = ?3 AND status = 'active' AND pinned = 0 AND priority <> 'high'",
+                (id, old, project),
+            )?;
+            if replaced == 0 {
+                self.tx.execute(
+                    "UPDATE observations SET status = 'review' WHERE id = ?1 AND EXISTS
+                       (SELECT 1 FROM observations WHERE id = ?2 AND project = ?3 AND status = 'active')",
+                    (id, old, project),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a summary; returns its id.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn summary(&self, new: &NewSummary<'_>) -> Result<i64, StoreError> {
+        let text = new.text;
+        self.tx
+            .prepare_cached(
+                "INSERT INTO summaries (project, session, prompt_number, request, investigated, learned,
+                   completed, next_steps, notes, model, created_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?
+            .execute(rusqlite::params![
+                new.project,
+                new.session,
+                new.prompt_number,
+                text.request,
+                text.investigated,
+                text.learned,
+                text.completed,
+                text.next_steps,
+                text.notes,
+                new.model,
+                new.created_at.0,
+            ])?;
+        Ok(self.tx.last_insert_rowid())
+    }
+
+    /// Marks a batch as recorded.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`], also when it is recorded already.
+    pub fn batch_done(&self, batch: &BatchRecord<'_>) -> Result<(), StoreError> {
+        let (input, cached, output) = batch.usage;
+        self.tx
+            .prepare_cached(
+                "INSERT INTO batches (id, class, model, input_tokens, cached_tokens, output_tokens, created_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute((batch.id, batch.class, batch.model, input, cached, output, batch.created_at.0))?;
+        Ok(())
+    }
+}
+
+/// Equal for texts that differ only in case, blanks and closing punctuation.
+fn content_key(title: &str, narrative: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for text in [title, narrative] {
+        let words = text.to_lowercase();
+        let mut words = words.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            let word = if words.peek().is_none() {
+                word.trim_end_matches(|c: char| ".,;:!?。，；：！？…".contains(c))
+            } else {
+                word
+            };
+            hash.update(word.as_bytes());
+            hash.update(b" ");
+        }
+        hash.update([0]);
+    }
+    hash.finalize().into()
+}
