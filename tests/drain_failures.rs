@@ -198,7 +198,7 @@ fn a_dropped_event_is_gone_and_counted() {
     world.note("to be dropped");
     try_drain(&world);
     world.wait_for_drainers();
-    let _ = world.cmem(&["queue", "drop", "--all"]).ok();
+    let _ = world.cmem(&["queue", "drop", "--all", "--yes"]).ok();
     let ledger = world.ledger();
     assert_eq!((ledger.dropped, ledger.waiting, ledger.balance()), (1, 0, 0), "{ledger:?}");
     assert_eq!(world.files_with("to be dropped"), Vec::<std::path::PathBuf>::new());

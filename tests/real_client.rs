@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::common::client::{Client, REFERENCE};
+use crate::common::client::{Client, REFERENCE, long_script};
 use crate::common::{AgentApi, Step, World, wait_for};
 
 /// Runs `test` with the reference client and with the newest one, as far as they are installed.
@@ -120,24 +120,4 @@ fn long_session(client: &Client, with_cmem: bool) -> Duration {
         world.assert_sound();
     }
     took
-}
-
-/// Ten rounds of write, edit, run, read: sixty calls that all succeed.
-pub fn long_script(project: &std::path::Path) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for number in 0..10 {
-        let file = project.join(format!("mod{number}.sh"));
-        let bash =
-            |command: String| Step::call("Bash", json!({"command": command, "description": "Check it"}));
-        steps.extend([
-            Step::call("Write", json!({"file_path": file, "content": format!("value={number}\necho \"module {number} says $value\"\n")})),
-            bash(format!("sh mod{number}.sh")),
-            Step::call("Edit", json!({"file_path": file, "old_string": format!("value={number}\n"), "new_string": format!("value={number}0\n")})),
-            bash(format!("sh mod{number}.sh | tee -a log.txt")),
-            Step::call("Read", json!({"file_path": file})),
-            bash(format!("wc -l log.txt; echo round {number}")),
-        ]);
-    }
-    steps.push(Step::say("All sixty steps are done: ten modules generated, edited and checked."));
-    steps
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{AgentApi, World};
+use super::{AgentApi, Step, World};
 
 /// The version that the tests were written against.
 pub const REFERENCE: &str = "2.1.197";
@@ -123,4 +123,24 @@ fn seed_config(world: &World, dir: &Path) {
         "projects": {dir.to_str().unwrap(): project},
     });
     fs::write(file, config.to_string()).unwrap();
+}
+
+/// Ten rounds of write, edit, run, read: sixty calls that all succeed.
+pub fn long_script(project: &Path) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for number in 0..10 {
+        let file = project.join(format!("mod{number}.sh"));
+        let bash =
+            |command: String| Step::call("Bash", json!({"command": command, "description": "Check it"}));
+        steps.extend([
+            Step::call("Write", json!({"file_path": file, "content": format!("value={number}\necho \"module {number} says $value\"\n")})),
+            bash(format!("sh mod{number}.sh")),
+            Step::call("Edit", json!({"file_path": file, "old_string": format!("value={number}\n"), "new_string": format!("value={number}0\n")})),
+            bash(format!("sh mod{number}.sh | tee -a log.txt")),
+            Step::call("Read", json!({"file_path": file})),
+            bash(format!("wc -l log.txt; echo round {number}")),
+        ]);
+    }
+    steps.push(Step::say("All sixty steps are done: ten modules generated, edited and checked."));
+    steps
 }
