@@ -57,12 +57,13 @@ impl Ran {
         self.err
     }
 
-    /// A hook's answer: exit code 0, nothing on standard error, and one JSON object or nothing.
+    /// A hook's answer: exit code 0, nothing on standard error, and one JSON object or nothing. `None` when it
+    /// asks for nothing.
     #[track_caller]
     pub fn answer(self) -> Option<Value> {
         assert_eq!(self.code, Some(0), "a hook never fails: {}", self.err);
         assert_eq!(self.err, "", "a hook is quiet");
-        if self.out.is_empty() {
+        if matches!(self.out.trim(), "" | "{}") {
             return None;
         }
         let value: Value =
