@@ -13,6 +13,7 @@ mod triage;
 mod wire;
 
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ use crate::spool::{Arrival, Spool, SpoolError};
 const STDIN_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Handles one hook call; returns what belongs on stdout, if anything.
-pub fn run(event_argument: Option<&str>, stdin: impl Read + Send + 'static) -> Option<String> {
+pub fn run(event_argument: Option<&str>, stdin: impl Read + AsFd) -> Option<String> {
     if guard::is_observer() {
         return None;
     }
@@ -106,7 +107,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
         log::error(paths, &error.to_string());
         arrival.append_to_overflow(paths)?;
     }
-    if wakes {
+    if wakes || spool.log_is_long() {
         drain::wake(paths, &spool, settings);
     }
     if starts {
