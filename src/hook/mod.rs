@@ -12,7 +12,6 @@ mod reply;
 mod triage;
 mod wire;
 
-use std::env;
 use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
@@ -24,9 +23,9 @@ use crate::config::{Paths, Provider, Settings, Sources};
 use crate::drain;
 use crate::git;
 use crate::log;
-use crate::model::{Event, EventKind, Identity, StartSource, Timestamp};
+use crate::model::{Event, EventKind, Identity, Timestamp};
 use crate::privacy::Cleaner;
-use crate::spool::{Arrival, SessionState, Spool, SpoolError};
+use crate::spool::{Arrival, Spool, SpoolError};
 
 /// How long stdin may stay incomplete: some clients never close it, some never write to it.
 const STDIN_PATIENCE: Duration = Duration::from_secs(1);

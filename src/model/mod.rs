@@ -13,3 +13,7 @@ pub use memory::{Draft, Observation, Priority, Prompt, Source, Status, Summary, 
 pub use record_id::{ParseRecordIdError, RecordId};
 pub use time::Timestamp;
 pub use tokens::estimate_tokens;
+
+/// Part of every request to a model, so that a request that comes back as a prompt or as an answer is known and
+/// never observed again. It reads the same inside JSON, however often that was quoted.
+pub const OBSERVER_MARKER: &str = "cmem-observer-request";

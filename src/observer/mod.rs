@@ -1,6 +1,90 @@
 //! Turns a batch of events into memories. One stateless request per batch; every answer gets one class.
 
+mod builtin;
+mod class;
+mod diff;
+mod evidence;
+mod http;
+mod mode;
+mod parse;
+mod prompt;
+mod provider;
+mod text;
+
+use crate::config::{Paths, Provider, Settings};
 use crate::model::{Draft, Event, SummaryDraft, Timestamp};
+
+pub use class::remedy;
+pub use evidence::{Files, files};
+pub use mode::{Mode, ModeError, Prompts, Term};
+
+/// Stands in every request to a model, so that a hook recognises the observer's own request when it is fed back.
+pub const MARKER: &str = crate::model::OBSERVER_MARKER;
+
+/// An observer that cannot work as it is set up. Nothing was sent.
+#[derive(Debug, thiserror::Error)]
+pub enum ObserverError {
+    /// The mode cannot be used.
+    #[error("CMEM_MODE: {0}")]
+    Mode(#[from] ModeError),
+    /// The provider needs a key.
+    #[error("provider {provider} needs a key: {key} is not set")]
+    NoKey {
+        /// The provider.
+        provider: &'static str,
+        /// The setting.
+        key: &'static str,
+    },
+    /// The key holds white space or characters that no header takes.
+    #[error("{key} is not a key: it holds blanks or characters outside ASCII")]
+    BadKey {
+        /// The setting.
+        key: &'static str,
+    },
+    /// The provider has no default model.
+    #[error("provider openai has no default model: CMEM_MODEL is not set")]
+    NoModel,
+    /// The base URL cannot be used.
+    #[error("{setting} = {value:?}: {reason}")]
+    BadUrl {
+        /// The setting.
+        setting: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl ObserverError {
+    /// What the user can do about it.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Mode(_) => String::from("`cmem config set CMEM_MODE code`, or mend the file"),
+            Self::NoKey { key, .. } => {
+                format!(
+                    "`cmem config set {key} …`, or `cmem config set CMEM_PROVIDER builtin`, which needs none"
+                )
+            }
+            Self::BadKey { key } => format!("`cmem config set {key} …` with the key alone"),
+            Self::NoModel => String::from("`cmem config set CMEM_MODEL …` with a model of that server"),
+            Self::BadUrl { setting, .. } => format!("`cmem config set {setting} https://…`"),
+        }
+    }
+}
+
+/// The observer that the settings ask for. Sends nothing.
+///
+/// # Errors
+/// [`ObserverError`] names the setting that keeps it from working.
+pub fn from_settings(settings: &Settings, paths: &Paths) -> Result<Box<dyn Observer>, ObserverError> {
+    let mode = Mode::load(settings.mode.trim(), paths)?;
+    Ok(match settings.provider {
+        Provider::Builtin => Box::new(builtin::Builtin::new(mode)),
+        Provider::Anthropic => Box::new(provider::Remote::anthropic(settings, mode)?),
+        Provider::OpenAi => Box::new(provider::Remote::openai(settings, mode)?),
+    })
+}
 
 /// What an observer is shown: events of one session in one project, and what it needs to know beside them.
 #[derive(Debug, Clone)]

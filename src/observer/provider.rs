@@ -1,0 +1,173 @@
+//! Observers that ask a model over HTTP. What differs between providers is only how a request is written and
+//! an answer read.
+
+mod anthropic;
+mod openai;
+
+use serde_json::Value;
+use ureq::http::Uri;
+
+use super::http::{Endpoint, Locality, locality};
+use super::mode::Mode;
+use super::prompt::{self, Request};
+use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, evidence};
+use crate::config::Settings;
+use crate::model::Timestamp;
+
+/// Most output tokens per reply. Some ten observations; a batch seldom gives more than three.
+const MAX_TOKENS: u32 = 8_192;
+
+/// A provider's way of writing requests and answers.
+trait Wire {
+    /// The body of a request to `model`.
+    fn body(&self, model: &str, request: &Request) -> Value;
+    /// What a successful answer says.
+    fn read(&self, answer: &Value) -> Spoken;
+}
+
+/// What a model said.
+#[derive(Debug, Default)]
+struct Spoken {
+    text: String,
+    /// It was stopped at its length limit.
+    cut: bool,
+    /// The model's own name for itself.
+    model: Option<String>,
+    usage: Usage,
+}
+
+/// An observer behind an HTTP endpoint.
+pub(super) struct Remote {
+    mode: Mode,
+    model: String,
+    key: String,
+    endpoint: Endpoint,
+    wire: Box<dyn Wire + Send + Sync>,
+}
+
+impl Remote {
+    /// Through the Anthropic Messages API.
+    pub(super) fn anthropic(settings: &Settings, mode: Mode) -> Result<Self, ObserverError> {
+        let url = anthropic::url(&settings.anthropic_base_url)?;
+        let key = header_safe("CMEM_ANTHROPIC_API_KEY", &settings.anthropic_api_key)?;
+        if key.is_empty() {
+            return Err(ObserverError::NoKey { provider: "anthropic", key: "CMEM_ANTHROPIC_API_KEY" });
+        }
+        let model = match settings.model.trim() {
+            "" => anthropic::DEFAULT_MODEL,
+            model => model,
+        };
+        let endpoint = Endpoint::new(url, anthropic::headers(&key), settings.timeout);
+        Ok(Self { mode, model: model.to_owned(), key, endpoint, wire: Box::new(anthropic::Messages) })
+    }
+
+    /// Through any OpenAI-compatible chat completions endpoint.
+    pub(super) fn openai(settings: &Settings, mode: Mode) -> Result<Self, ObserverError> {
+        let url = openai::url(&settings.openai_base_url)?;
+        let key = header_safe("CMEM_OPENAI_API_KEY", &settings.openai_api_key)?;
+        if key.is_empty() && locality(&url) == Locality::Internet {
+            return Err(ObserverError::NoKey { provider: "openai", key: "CMEM_OPENAI_API_KEY" });
+        }
+        let model = settings.model.trim();
+        if model.is_empty() {
+            return Err(ObserverError::NoModel);
+        }
+        let wire = openai::ChatCompletions::at(&url);
+        let endpoint = Endpoint::new(url, openai::headers(&key), settings.timeout);
+        Ok(Self { mode, model: model.to_owned(), key, endpoint, wire: Box::new(wire) })
+    }
+
+    fn ask(&self, batch: &Batch) -> (Verdict, Spoken) {
+        let request = prompt::request(&self.mode, batch);
+        let answer = match self.endpoint.post(&self.wire.body(&self.model, &request)) {
+            Ok(answer) => answer,
+            Err(verdict) => return (verdict, Spoken::default()),
+        };
+        let now = Timestamp::now();
+        if !(200..300).contains(&answer.status) {
+            return (class::of_failure(answer.status, answer.wait, &answer.body, now), Spoken::default());
+        }
+        let Ok(value) = serde_json::from_slice::<Value>(&answer.body) else {
+            let message = format!("{} answered {} without JSON", self.endpoint.host(), answer.status);
+            return (Verdict::Transient { message }, Spoken::default());
+        };
+        if let Some(verdict) = class::of_error_object(&value, answer.wait, now) {
+            return (verdict, Spoken::default());
+        }
+        let spoken = self.wire.read(&value);
+        let shown: Vec<i64> = batch.similar.iter().map(|memory| memory.id).collect();
+        let mut verdict = class::of_text(&spoken.text, spoken.cut, &self.mode, &shown, now);
+        if let Verdict::Stored(reply) = &mut verdict {
+            evidence::correct(&mut reply.drafts, &batch.events, &batch.root);
+            if !prompt::wants_summary(batch) && !reply.drafts.is_empty() {
+                reply.summary = None;
+            }
+        }
+        (verdict, spoken)
+    }
+
+    /// Some servers repeat the key in their complaint.
+    fn without_key(&self, verdict: Verdict) -> Verdict {
+        let clean = |message: String| match self.key.len() {
+            0..6 => message,
+            _ => message.replace(&self.key, "[redacted:api_key]"),
+        };
+        match verdict {
+            Verdict::Quota { reset, message } => Verdict::Quota { reset, message: clean(message) },
+            Verdict::Auth { message } => Verdict::Auth { message: clean(message) },
+            Verdict::Transient { message } => Verdict::Transient { message: clean(message) },
+            Verdict::Unrecoverable { message } => Verdict::Unrecoverable { message: clean(message) },
+            other => other,
+        }
+    }
+}
+
+impl Observer for Remote {
+    fn observe(&self, batch: &Batch) -> Answer {
+        let (verdict, spoken) = self.ask(batch);
+        let model = spoken.model.filter(|name| !name.is_empty() && name.len() <= 200);
+        Answer {
+            verdict: self.without_key(verdict),
+            usage: spoken.usage,
+            model: model.unwrap_or_else(|| self.model.clone()),
+        }
+    }
+
+    fn wants_whole_turns(&self) -> bool {
+        false
+    }
+}
+
+/// Joins the path of an API to a base URL, whichever part of it is there already. Where the base has a path of
+/// its own, `/v1` is added only if `versioned` says that the API always lies below that.
+fn join(setting: &'static str, base: &str, versioned: bool, path: &str) -> Result<Uri, ObserverError> {
+    let bad =
+        |reason: &str| ObserverError::BadUrl { setting, value: base.to_owned(), reason: reason.to_owned() };
+    let trimmed = base.trim().trim_end_matches('/');
+    if !trimmed.starts_with("http://") && !trimmed.starts_with("https://") {
+        return Err(bad("it must begin with http:// or https://"));
+    }
+    let has_path = trimmed.splitn(4, '/').nth(3).is_some();
+    let complete = trimmed.ends_with("/v1") || (has_path && !versioned);
+    let url = match (trimmed.ends_with(path), complete) {
+        (true, _) => trimmed.to_owned(),
+        (false, true) => format!("{trimmed}{path}"),
+        (false, false) => format!("{trimmed}/v1{path}"),
+    };
+    let uri: Uri = url.parse().map_err(|_| bad("it is not a URL"))?;
+    match uri.host() {
+        Some(host) if !host.is_empty() => Ok(uri),
+        _ => Err(bad("it names no host")),
+    }
+}
+
+fn header_safe(setting: &'static str, key: &str) -> Result<String, ObserverError> {
+    let key = key.trim();
+    match key.bytes().all(|b| b.is_ascii_graphic()) {
+        true => Ok(key.to_owned()),
+        false => Err(ObserverError::BadKey { key: setting }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

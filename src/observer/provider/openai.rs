@@ -1,0 +1,72 @@
+//! OpenAI-compatible chat completions, <https://platform.openai.com/docs/api-reference/chat>.
+
+use serde_json::{Value, json};
+use ureq::http::Uri;
+
+use super::{MAX_TOKENS, ObserverError, Request, Spoken, Usage, Wire, join};
+
+pub(super) fn url(base: &str) -> Result<Uri, ObserverError> {
+    join("CMEM_OPENAI_BASE_URL", base, false, "/chat/completions")
+}
+
+pub(super) fn headers(key: &str) -> Vec<(&'static str, String)> {
+    match key {
+        "" => Vec::new(),
+        key => vec![("authorization", format!("Bearer {key}"))],
+    }
+}
+
+/// The shapes of `POST …/chat/completions`.
+pub(super) struct ChatCompletions {
+    limit: &'static str,
+}
+
+impl ChatCompletions {
+    /// OpenAI's newer models refuse `max_tokens`, its name until 2024; most other servers know only that.
+    pub(super) fn at(url: &Uri) -> Self {
+        let own = url.host().is_some_and(|host| host.eq_ignore_ascii_case("api.openai.com"));
+        Self { limit: if own { "max_completion_tokens" } else { "max_tokens" } }
+    }
+}
+
+impl Wire for ChatCompletions {
+    fn body(&self, model: &str, request: &Request) -> Value {
+        let mut body = json!({
+            "model": model,
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.user},
+            ],
+        });
+        body[self.limit] = json!(MAX_TOKENS);
+        body
+    }
+
+    fn read(&self, answer: &Value) -> Spoken {
+        let content = answer.pointer("/choices/0/message/content");
+        let text = match content {
+            Some(Value::Array(parts)) => {
+                parts.iter().filter_map(|part| part.get("text")?.as_str()).collect::<Vec<_>>().join("\n")
+            }
+            other => other.and_then(Value::as_str).unwrap_or_default().to_owned(),
+        };
+        let stop = answer.pointer("/choices/0/finish_reason").and_then(Value::as_str);
+        let count = |path: &str| answer.pointer(path).and_then(Value::as_i64).unwrap_or(0).max(0);
+        let cached = count("/usage/prompt_tokens_details/cached_tokens");
+        Spoken {
+            text: without_thoughts(&text).to_owned(),
+            cut: stop == Some("length"),
+            model: answer.get("model").and_then(Value::as_str).map(str::to_owned),
+            usage: Usage {
+                input: count("/usage/prompt_tokens").saturating_sub(cached).max(0),
+                cached,
+                output: count("/usage/completion_tokens"),
+            },
+        }
+    }
+}
+
+/// Local reasoning models think aloud in front of their answer.
+fn without_thoughts(text: &str) -> &str {
+    text.rsplit_once("</think>").map_or(text, |(_, answer)| answer)
+}

@@ -1,0 +1,103 @@
+//! Redaction: credentials become `[redacted:<kind>]`.
+
+use std::borrow::Cow;
+
+use aho_corasick::AhoCorasick;
+use once_cell::sync::{Lazy, OnceCell};
+use regex::{Captures, Regex};
+
+use super::assignment::secret_range;
+use super::rules::{RULES, Rule, Secret};
+
+/// Rises with every change of the rules, so that old rows can be scanned again.
+pub const RULES_VERSION: u32 = 1;
+
+/// All triggers in one automaton: most texts hold none, and then no pattern is ever compiled.
+static TRIGGERS: Lazy<Option<(AhoCorasick, Vec<usize>)>> = Lazy::new(|| {
+    let (mut literals, mut rules) = (Vec::new(), Vec::new());
+    for (index, rule) in RULES.iter().enumerate() {
+        for trigger in rule.triggers {
+            literals.push(*trigger);
+            rules.push(index);
+        }
+    }
+    AhoCorasick::builder().ascii_case_insensitive(true).build(literals).ok().map(|automaton| (automaton, rules))
+});
+
+static COMPILED: [OnceCell<Option<Regex>>; RULES.len()] = [const { OnceCell::new() }; RULES.len()];
+
+/// Replaces every credential that the rules and the user's patterns know.
+pub(super) fn redact<'a>(text: &'a str, custom: &[Regex]) -> Cow<'a, str> {
+    let mut text = Cow::Borrowed(text);
+    for index in triggered(&text) {
+        let rule = &RULES[index];
+        if let Some(pattern) = COMPILED[index].get_or_init(|| Regex::new(rule.pattern).ok()) {
+            replace(&mut text, pattern, |captures| replacement(rule, captures));
+        }
+    }
+    for pattern in custom {
+        replace(&mut text, pattern, |_| String::from("[redacted:custom]"));
+    }
+    text
+}
+
+fn triggered(text: &str) -> Vec<usize> {
+    let Some((automaton, rules)) = &*TRIGGERS else { return (0..RULES.len()).collect() };
+    let mut hit = [false; RULES.len()];
+    for found in automaton.find_overlapping_iter(text) {
+        hit[rules[found.pattern().as_usize()]] = true;
+    }
+    (0..RULES.len()).filter(|index| hit[*index]).collect()
+}
+
+fn replace(text: &mut Cow<'_, str>, pattern: &Regex, by: impl Fn(&Captures<'_>) -> String) {
+    if let Cow::Owned(replaced) = pattern.replace_all(text, by) {
+        *text = Cow::Owned(replaced);
+    }
+}
+
+fn replacement(rule: &Rule, captures: &Captures<'_>) -> String {
+    let group = |index: usize| captures.get(index).map_or("", |found| found.as_str());
+    let (whole, before, value) = (group(0), group(1), group(2));
+    let placeholder = |kind: &str| format!("[redacted:{kind}]");
+    match rule.secret {
+        Secret::Whole => placeholder(rule.kind),
+        Secret::Mixed if is_mixed(whole) => placeholder(rule.kind),
+        Secret::Value if !value.trim().starts_with("[redacted:") => format!("{before}{}", placeholder(rule.kind)),
+        Secret::MixedValue if is_mixed(value) => format!("{before}{}", placeholder(rule.kind)),
+        Secret::Userinfo if !is_port(value) && !value.starts_with("[redacted:") => {
+            format!("{before}{}@", placeholder(rule.kind))
+        }
+        Secret::Assignment => assignment(before, value, group(3)).unwrap_or_else(|| whole.to_owned()),
+        _ => whole.to_owned(),
+    }
+}
+
+fn assignment(name: &str, separator: &str, value: &str) -> Option<String> {
+    let secret = secret_range(name, separator, value)?;
+    let kind = kind_of(name);
+    Some(format!("{name}{separator}{}[redacted:{kind}]{}", &value[..secret.start], &value[secret.end..]))
+}
+
+/// The kind of credential that a name stands for.
+pub(super) fn kind_of(name: &str) -> &'static str {
+    let lower = name.to_ascii_lowercase();
+    if lower.contains("pass") || lower.contains("pwd") {
+        "password"
+    } else if lower.contains("token") {
+        "token"
+    } else if lower.contains("key") {
+        "key"
+    } else {
+        "secret"
+    }
+}
+
+fn is_mixed(text: &str) -> bool {
+    text.bytes().any(|b| b.is_ascii_digit()) && text.bytes().any(|b| b.is_ascii_alphabetic())
+}
+
+fn is_port(userinfo: &str) -> bool {
+    let digits = userinfo.bytes().take_while(u8::is_ascii_digit).count();
+    (1..=5).contains(&digits) && matches!(userinfo.as_bytes().get(digits), None | Some(b'/'))
+}
