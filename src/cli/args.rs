@@ -75,7 +75,9 @@ pub enum Command {
     )]
     Config(ConfigCommand),
     /// Print a completion script for a shell
-    #[command(after_help = "Example:\n  cmem completions bash > ~/.local/share/bash-completion/completions/cmem")]
+    #[command(
+        after_help = "Example:\n  cmem completions bash > ~/.local/share/bash-completion/completions/cmem"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -316,7 +318,10 @@ mod tests {
     #[test]
     fn a_wrong_kind_names_the_allowed_ones() {
         let told = Cli::try_parse_from(["cmem", "search", "--kind", "dream"]).unwrap_err().to_string();
-        assert!(told.contains("observation") && told.contains("summary") && told.contains("prompt"), "{told}");
+        assert!(
+            told.contains("observation") && told.contains("summary") && told.contains("prompt"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -40,7 +40,9 @@ pub fn run() -> ExitCode {
 fn hook_event(words: &[OsString]) -> Option<Option<&str>> {
     match words.get(1..)? {
         [command] if command == "hook" => Some(None),
-        [command, event] if command == "hook" => event.to_str().filter(|word| !word.starts_with('-')).map(Some),
+        [command, event] if command == "hook" => {
+            event.to_str().filter(|word| !word.starts_with('-')).map(Some)
+        }
         _ => None,
     }
 }
@@ -59,7 +61,9 @@ fn not_understood(words: &[OsString], error: &clap::Error) -> ExitCode {
         };
     }
     if words.get(1).is_some_and(|command| command == "hook") {
-        commands::hook::run(words.get(2).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-')));
+        commands::hook::run(
+            words.get(2).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-')),
+        );
         return ExitCode::SUCCESS;
     }
     printer.talk(text);

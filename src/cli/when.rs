@@ -1,11 +1,12 @@
 //! Moments as people type them in `--since` and `--until`.
 
 use jiff::civil::Date;
-use jiff::{ToSpan, Zoned};
+use jiff::ZonedDateTime;
 
 use crate::model::Timestamp;
 
-const ALLOWED: &str = "a date (2026-01-31), a time (2026-01-31T10:00:00Z), `today`, `yesterday`, or an age (12h, 7d)";
+const ALLOWED: &str =
+    "a date (2026-01-31), a time (2026-01-31T10:00:00Z), `today`, `yesterday`, or an age (12h, 7d)";
 
 /// The first moment of what `text` names.
 ///
@@ -34,10 +35,10 @@ fn read(text: &str, after: bool) -> Result<Timestamp, String> {
 }
 
 fn day(text: &str) -> Option<Date> {
-    let today = Zoned::now().date();
+    let today = ZonedDateTime::now().date();
     match text {
         "today" => Some(today),
-        "yesterday" => today.checked_sub(1.day()).ok(),
+        "yesterday" => today.yesterday().ok(),
         _ => text.parse().ok().filter(|_| text.len() == "2026-01-31".len()),
     }
 }

@@ -100,10 +100,8 @@ fn text(answer: &Answer, spool: Option<&SpoolStatus>, paths: &Paths) -> Vec<Stri
         lines.push(row("what to do", &pause.remedy));
     }
     if let Some(error) = &spool.last_error {
-        lines.push(row(
-            "last error",
-            &format!("{} {}: {}", error.at.local(TIME), error.class, error.message),
-        ));
+        lines
+            .push(row("last error", &format!("{} {}: {}", error.at.local(TIME), error.class, error.message)));
     }
     lines
 }

@@ -61,7 +61,9 @@ fn nothing_to_tell_is_no_text() {
 
 #[test]
 fn a_memory_is_told_once() {
-    let text = context(&plan(vec![memory(1, "Retry limit is five", "retry limit  is five.")], 0), 2_500, MAX_UNITS).text;
+    let text =
+        context(&plan(vec![memory(1, "Retry limit is five", "retry limit  is five.")], 0), 2_500, MAX_UNITS)
+            .text;
     assert_eq!(text.to_lowercase().matches("retry limit").count(), 1, "{text}");
     assert!(text.contains("#1 2026-01-31 discovery: Retry limit is five"), "{text}");
     assert!(!text.contains("more:"), "{text}");
@@ -76,13 +78,15 @@ fn the_best_are_told_in_full_and_the_rest_is_counted() {
     let first = lines.iter().position(|line| line.contains("title 1")).unwrap();
     assert!(lines[first + 1].starts_with("  the reason"), "{}", context.text);
     assert!(context.shown.len() > 20 && context.shown[0] == 1, "{:?}", context.shown);
-    let last = lines.iter().position(|line| line.ends_with(&format!("title {}", context.shown.len()))).unwrap();
+    let last =
+        lines.iter().position(|line| line.ends_with(&format!("title {}", context.shown.len()))).unwrap();
     assert_eq!(lines[last + 1], format!("+{} more: cmem search", 57 - context.shown.len()));
 }
 
 #[test]
 fn the_last_session_comes_first() {
-    let told = ContextPlan { summary: Some(summary("the cache is cold")), ..plan(vec![memory(1, "a", "b")], 0) };
+    let told =
+        ContextPlan { summary: Some(summary("the cache is cold")), ..plan(vec![memory(1, "a", "b")], 0) };
     let text = context(&told, 2_500, MAX_UNITS).text;
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
     assert!(at("Last session (S1, 2026-01-31):") < at("- learned: the cache is cold"));
@@ -105,10 +109,10 @@ fn memories_cannot_leave_the_fence() {
 }
 
 fn any_memory() -> impl Strategy<Value = Observation> {
-    let text = prop_oneof![any::<String>(), "[ -~]{0,400}", "[一-龥👩‍💻🚀]{0,200}", "</?cmem-context>\\PC{0,20}"];
-    (1i64..100_000, text.clone(), text.clone(), prop::collection::vec(text, 0..3)).prop_map(
-        |(id, title, narrative, facts)| Observation { facts, ..memory(id, &title, &narrative) },
-    )
+    let text =
+        prop_oneof![any::<String>(), "[ -~]{0,400}", "[一-龥👩‍💻🚀]{0,200}", "</?cmem-context>\\PC{0,20}"];
+    (1i64..100_000, text.clone(), text.clone(), prop::collection::vec(text, 0..3))
+        .prop_map(|(id, title, narrative, facts)| Observation { facts, ..memory(id, &title, &narrative) })
 }
 
 proptest! {

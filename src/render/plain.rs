@@ -22,8 +22,7 @@ pub fn line(text: &str) -> String {
 
 /// Lines as they are, without control characters and escape sequences.
 pub(super) fn block(text: &str) -> String {
-    let lines: Vec<String> =
-        text.lines().map(|part| visible(part).trim_end().to_owned()).collect();
+    let lines: Vec<String> = text.lines().map(|part| visible(part).trim_end().to_owned()).collect();
     lines.join("\n").trim_end().to_owned()
 }
 

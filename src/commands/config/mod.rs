@@ -5,7 +5,6 @@ mod file;
 use serde::Serialize;
 
 use self::file::SettingsFile;
-use super::reader;
 use crate::cli::printer::Printer;
 use crate::config::{Origin, Paths, Setting, SettingsError, Sources, catalogue, describe};
 use crate::error::Failure;

@@ -10,8 +10,19 @@ use crate::config::Paths;
 /// File systems across a network, or through a host: SQLite's locks and shared memory are not reliable there
 /// (<https://sqlite.org/wal.html>: all processes must be on the same host).
 const NETWORK: [&str; 13] = [
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "lustre", "fuse.sshfs", "fuse.glusterfs",
-    "fuse.rclone", "virtiofs",
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "afs",
+    "ceph",
+    "lustre",
+    "fuse.sshfs",
+    "fuse.glusterfs",
+    "fuse.rclone",
+    "virtiofs",
 ];
 
 /// A drainer empties the logs when it leaves; one that has grown beyond this has not been emptied for long.
@@ -47,9 +58,11 @@ pub(super) fn permissions(paths: &Paths) -> Check {
         (true, None) => {
             Check::warn(NAME, format!("{} is {root_mode:o} instead of 700", root.display()), remedy)
         }
-        (false, Some(path)) => {
-            Check::warn(NAME, format!("{} is more open than 600, inside a closed directory", path.display()), remedy)
-        }
+        (false, Some(path)) => Check::warn(
+            NAME,
+            format!("{} is more open than 600, inside a closed directory", path.display()),
+            remedy,
+        ),
     }
 }
 

@@ -44,9 +44,8 @@ fn go_round() -> Result<(), String> {
 
     let spool = Spool::open(&paths).map_err(|error| step("capture")(&error))?;
     for (number, kind) in turn().into_iter().enumerate() {
-        let taken = spool
-            .append(&arrival(kind, number, &place), None)
-            .map_err(|error| step("capture")(&error))?;
+        let taken =
+            spool.append(&arrival(kind, number, &place), None).map_err(|error| step("capture")(&error))?;
         if taken != Appended::Queued {
             return Err(String::from("capture: the event was not queued"));
         }
@@ -65,8 +64,7 @@ fn go_round() -> Result<(), String> {
     let store = Store::open_read_only(&paths).map_err(|error| step("search")(&error))?;
     let scope = retrieve::scope(&store, &place).map_err(|error| step("search")(&error))?;
     let filter = Filter { kinds: vec![RecordKind::Observation], ..Filter::all(scope) };
-    let found =
-        retrieve::search(&store, WORD, &filter, 1, 0).map_err(|error| step("search")(&error))?;
+    let found = retrieve::search(&store, WORD, &filter, 1, 0).map_err(|error| step("search")(&error))?;
     if found.hits.is_empty() {
         return Err(format!(
             "search: nothing was found; {} observations were stored of {} events",

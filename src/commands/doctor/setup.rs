@@ -70,8 +70,11 @@ pub(super) fn registration() -> Check {
             "take disableAllHooks out of Claude Code's settings",
         );
     }
-    let events: Vec<&str> =
-        found.iter().flat_map(|(_, registration)| &registration.commands).map(|(event, _)| event.as_str()).collect();
+    let events: Vec<&str> = found
+        .iter()
+        .flat_map(|(_, registration)| &registration.commands)
+        .map(|(event, _)| event.as_str())
+        .collect();
     let missing: Vec<&str> = NEEDED.into_iter().filter(|event| !events.contains(event)).collect();
     let scopes: Vec<String> = found.iter().map(|(scope, _)| scope.to_string()).collect();
     if events.is_empty() {
