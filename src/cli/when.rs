@@ -1,7 +1,7 @@
 //! Moments as people type them in `--since` and `--until`.
 
-use jiff::civil::Date;
 use jiff::ZonedDateTime;
+use jiff::civil::Date;
 
 use crate::model::Timestamp;
 

@@ -52,7 +52,7 @@ pub fn run(args: &ScopeArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         printer.talk("a new session here would be told nothing");
     } else {
         printer.data(&context.text);
-        printer.talk(&format!("~{tokens} tokens, {} memories", context.shown.len()));
+        printer.talk(&format!("~{tokens} tokens; memories in it: {}", context.shown.len()));
     }
     Ok(())
 }

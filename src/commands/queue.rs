@@ -69,7 +69,7 @@ pub fn retry(which: &QueueSelection, paths: &Paths, printer: &mut Printer) -> Re
     if printer.wants_json() {
         printer.json(&json!({ "retried": count }));
     }
-    printer.talk(&format!("{count} events are due again; `cmem drain` processes them now"));
+    printer.talk(&format!("due again: {count}; `cmem drain` processes them now"));
     Ok(())
 }
 
@@ -100,7 +100,7 @@ pub fn discard(
     if printer.wants_json() {
         printer.json(&json!({ "dropped": count }));
     }
-    printer.talk(&format!("{count} events dropped"));
+    printer.talk(&format!("dropped: {count}"));
     Ok(())
 }
 

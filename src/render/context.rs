@@ -176,5 +176,4 @@ fn date(at: Timestamp) -> String {
 }
 
 #[cfg(test)]
-#[path = "context_tests.rs"]
 mod tests;

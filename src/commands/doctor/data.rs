@@ -74,6 +74,14 @@ fn ledger(status: &SpoolStatus) -> Check {
     const NAME: &str = "ledger";
     let seen = status.ledger.seen;
     match status.ledger.balance() {
+        0 if seen > 0 && seen == status.ledger.skipped.values().sum::<i64>() => {
+            let reasons: Vec<&str> = status.ledger.skipped.keys().map(String::as_str).collect();
+            Check::warn(
+                NAME,
+                format!("every event so far was left out ({})", reasons.join(", ")),
+                "look at CMEM_SKIP_TOOLS, CMEM_EXCLUDED_PROJECTS and .cmem-ignore files",
+            )
+        }
         0 => Check::ok(NAME, format!("{seen} events seen, all accounted for")),
         gap => Check::fail(
             NAME,
@@ -186,6 +194,15 @@ mod tests {
         assert_eq!(ledger(&status).state, State::Ok);
         status.ledger.seen += 1;
         assert_eq!(ledger(&status).state, State::Fail);
+    }
+
+    #[test]
+    fn hooks_that_fire_for_nothing_are_noticed() {
+        let mut status = status(0, 0, None);
+        status.ledger.seen = 4;
+        status.ledger.skipped = [(String::from("excluded_project"), 4)].into();
+        let check = ledger(&status);
+        assert!(check.state == State::Warn && check.message.contains("excluded_project"));
     }
 
     #[test]
