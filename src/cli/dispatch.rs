@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use rustix::fs::Mode;
 
 use super::args::{Cli, Command, ConfigCommand, QueueCommand};
 use super::printer::Printer;
@@ -15,9 +16,11 @@ use crate::error::Failure;
 
 /// Runs the command that the process was called with.
 pub fn run() -> ExitCode {
+    // What is observed is nobody else's to read: every file that this process makes is the user's alone.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let words: Vec<OsString> = env::args_os().collect();
     if let Some(event) = hook_event(&words) {
-        commands::hook::run(event);
+        commands::hook::run(event, None);
         return ExitCode::SUCCESS;
     }
     let cli = match Cli::try_parse_from(&words) {
@@ -63,6 +66,7 @@ fn not_understood(words: &[OsString], error: &clap::Error) -> ExitCode {
     if words.get(1).is_some_and(|command| command == "hook") {
         commands::hook::run(
             words.get(2).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-')),
+            None,
         );
         return ExitCode::SUCCESS;
     }
@@ -76,7 +80,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
     })?;
     match &cli.command {
         Command::Hook(args) => {
-            commands::hook::run(args.event.as_deref());
+            commands::hook::run(args.event.as_deref(), cli.global.data_dir.as_deref());
             Ok(())
         }
         Command::Drain(args) => commands::drain::run(args, &paths, printer),

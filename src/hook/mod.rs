@@ -32,12 +32,12 @@ use crate::spool::{Arrival, Spool, SpoolError};
 const STDIN_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Handles one hook call; returns what belongs on stdout, if anything.
-pub fn run(event_argument: Option<&str>, stdin: impl Read + AsFd) -> Option<String> {
+pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl Read + AsFd) -> Option<String> {
     if guard::is_observer() {
         return None;
     }
     let value = read_value(stdin, STDIN_PATIENCE).ok()?;
-    let paths = Paths::resolve(None).ok()?;
+    let paths = Paths::resolve(data_dir).ok()?;
     let (settings, _) = Settings::resolve_lenient(
         &Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only()),
     );
