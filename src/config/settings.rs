@@ -77,7 +77,12 @@ static CATALOGUE: &[Setting] = &[
         Accepts::Number { min: 0, max: 600 },
         "how long a model waits for more events before it looks at an unfinished turn",
     ),
-    setting("CMEM_MODE", "code", Accepts::Text, "mode id: built in, or a file in the data directory's modes/"),
+    setting(
+        "CMEM_MODE",
+        "code",
+        Accepts::Text,
+        "mode id: built in, or a file in the data directory's modes/",
+    ),
     setting(
         "CMEM_SKIP_TOOLS",
         "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,TaskCreate,TaskUpdate,TaskList,AskUserQuestion,ToolSearch",
@@ -290,9 +295,7 @@ impl Accepts {
     fn check(&self, value: &str) -> Result<(), String> {
         match self {
             Self::Text => Ok(()),
-            Self::OneOf(names) => {
-                names.contains(&value).then_some(()).ok_or_else(|| names.join(", "))
-            }
+            Self::OneOf(names) => names.contains(&value).then_some(()).ok_or_else(|| names.join(", ")),
             Self::Number { min, max } => match value.parse::<u64>() {
                 Ok(n) if (*min..=*max).contains(&n) => Ok(()),
                 _ => Err(format!("whole numbers from {min} to {max}")),

@@ -79,9 +79,8 @@ pub(crate) fn open_writable(
     schema: &Schema,
     busy: Duration,
 ) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = connect(path, flags, busy)?;
     conn.execute_batch("PRAGMA synchronous = NORMAL")?;
     let version = user_version(&conn, path)?;

@@ -1,0 +1,71 @@
+//! A memory of any size, made through the library's own write path: made-up observations over a few hundred
+//! words, the same ones every time.
+
+use cmem::config::Paths;
+use cmem::index;
+use cmem::model::{Draft, Timestamp};
+use cmem::store::{NewObservation, Store};
+
+use crate::common::World;
+
+const WORDS: &str = "cache queue retry token session parser index worker socket buffer schema migration lock lease \
+    drain hook prompt budget summary vector rank filter scope branch commit merge rebase worktree repository \
+    timeout backoff jitter deadline signal process thread channel mutex future stream request response header \
+    cookie proxy router handler middleware template layout widget button dialog theme color font image upload \
+    download archive backup restore snapshot replica shard partition leader follower quorum ledger invoice \
+    payment refund order basket checkout customer address tax currency discount coupon stock supplier delivery";
+
+/// Fills the memory of `world`'s project, which must be a git repository, up to `count` observations.
+pub fn fill(world: &World, from: usize, count: usize) {
+    let paths = Paths::resolve(Some(&world.data())).unwrap();
+    paths.create().unwrap();
+    let store = Store::open(&paths).unwrap();
+    let identity = cmem::git::identify(&world.project());
+    let words: Vec<&str> = WORDS.split_whitespace().collect();
+    let start = 1_750_000_000_000;
+    for chunk in (from..count).collect::<Vec<_>>().chunks(1000) {
+        let tx = store.begin().unwrap();
+        let project = tx.project(&identity).unwrap();
+        for &number in chunk {
+            let draft = draft(number, &words);
+            let observation = NewObservation {
+                project,
+                session: &format!("session-{}", number / 20),
+                prompt_number: Some(1),
+                draft: &draft,
+                agent: None,
+                model: "bench",
+                tokens_spent: 0,
+                created_at: Timestamp(start + i64::try_from(number).unwrap() * 60_000),
+            };
+            index::record_observation(&tx, &observation).unwrap();
+        }
+        tx.commit().unwrap();
+    }
+    store.checkpoint().unwrap();
+}
+
+fn draft(number: usize, words: &[&str]) -> Draft {
+    let mut state = number as u64 * 0x9e37_79b9_7f4a_7c15 + 1;
+    let mut word = || {
+        // xorshift64 (Marsaglia, 2003)
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        words[usize::try_from(state % words.len() as u64).unwrap()]
+    };
+    let mut sentence = |length: usize| (0..length).map(|_| word()).collect::<Vec<_>>().join(" ");
+    let kinds = ["discovery", "bugfix", "feature", "decision", "change"];
+    Draft {
+        r#type: kinds[number % kinds.len()].to_owned(),
+        title: format!("{} {number}", sentence(7)),
+        subtitle: sentence(10),
+        narrative: sentence(60),
+        facts: (0..3).map(|_| sentence(14)).collect(),
+        concepts: vec![String::from("how-it-works")],
+        keywords: (0..4).map(|_| sentence(1)).collect(),
+        files_read: vec![format!("src/{}/{}.rs", sentence(1), sentence(1))],
+        files_modified: vec![format!("src/{}_{number}.rs", sentence(1))],
+        supersedes: Vec::new(),
+    }
+}

@@ -1,0 +1,55 @@
+//! Whole-process measurements: what a user of the built binary waits for. `scripts/bench/run` starts it.
+//!
+//!     process [hook] [parallel] [drain] [retrieval] [client] [size]      default: all but client
+//!
+//! Prints a Markdown table. Every latency is measured beside an empty static Rust process, the runs
+//! interleaved, so that a busy machine slows both alike.
+
+#![allow(unreachable_pub, reason = "the helpers are shared with the tests")]
+
+#[path = "../../common/mod.rs"]
+mod common;
+
+mod client;
+mod corpus;
+mod drain;
+mod hook;
+mod measure;
+mod retrieval;
+
+use std::env;
+use std::fs;
+
+const ALL: [(&str, fn()); 6] = [
+    ("hook", hook::one_at_a_time),
+    ("parallel", hook::fifty_at_once),
+    ("drain", drain::throughput),
+    ("retrieval", retrieval::at_every_size),
+    ("size", size),
+    ("client", client::wall_time),
+];
+
+fn main() {
+    let asked: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    if let Some(unknown) = asked.iter().find(|name| !ALL.iter().any(|(known, _)| known == name)) {
+        panic!("{unknown}: allowed are {}", ALL.map(|(name, _)| name).join(", "));
+    }
+    println!("Measured: {}", common::world::binary().display());
+    println!("| what | figure |\n|---|---|");
+    for (name, measure) in ALL {
+        let wanted = if asked.is_empty() { name != "client" } else { asked.iter().any(|asked| asked == name) };
+        if wanted {
+            measure();
+        }
+    }
+}
+
+fn size() {
+    let bytes = fs::metadata(common::world::binary()).unwrap().len();
+    row("binary size", &format!("{:.1} MiB", bytes as f64 / 1024.0 / 1024.0));
+}
+
+/// One line of the table.
+fn row(what: &str, figure: &str) {
+    println!("| {what} | {figure} |");
+}

@@ -1,0 +1,146 @@
+//! The real Claude Code client, offline: its own home, a dummy key, and the mock API as its only network.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{AgentApi, Step, World};
+
+/// The version that the tests were written against.
+pub const REFERENCE: &str = "2.1.197";
+
+/// A run longer than this has hung.
+const LIMIT: Duration = Duration::from_secs(180);
+
+const KEY: &str = "sk-ant-dummy-offline-key";
+
+/// An installed client.
+#[derive(Debug, Clone)]
+pub struct Client {
+    pub version: String,
+    program: PathBuf,
+}
+
+impl Client {
+    /// The client of this version, if `scripts/get-client` has installed it.
+    pub fn find(version: &str) -> Option<Self> {
+        installed().into_iter().find(|client| client.version == version)
+    }
+
+    /// The newest installed client, if it is another one than the reference.
+    pub fn newest() -> Option<Self> {
+        let numbers = |client: &Self| -> Vec<u64> {
+            client.version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
+        };
+        installed().into_iter().filter(|client| client.version != REFERENCE).max_by_key(numbers)
+    }
+
+    /// Runs `claude -p PROMPT` in `dir` to its end; the time it took.
+    #[track_caller]
+    pub fn run(&self, world: &World, api: &AgentApi, dir: &Path, prompt: &str, args: &[&str]) -> Duration {
+        seed_config(world, dir);
+        let log = world.path("tmp/client.jsonl");
+        let errors = world.path("tmp/client.err");
+        let mut command = world.command(&self.program, dir);
+        command
+            .args(["-p", prompt, "--output-format", "stream-json", "--verbose"])
+            .args(["--permission-mode", "bypassPermissions"])
+            .args(args)
+            .env("ANTHROPIC_API_KEY", KEY)
+            .env("ANTHROPIC_BASE_URL", api.url())
+            .env("NO_PROXY", "127.0.0.1,localhost")
+            .env("TERM", "xterm-256color")
+            .env("CLAUDE_CODE_TMPDIR", world.path("tmp"))
+            .env("IS_SANDBOX", "1")
+            .envs(
+                [
+                    "DISABLE_AUTOUPDATER",
+                    "DISABLE_TELEMETRY",
+                    "DISABLE_ERROR_REPORTING",
+                    "DISABLE_BUG_COMMAND",
+                    "DISABLE_INSTALLATION_CHECKS",
+                    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+                    "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL",
+                ]
+                .map(|name| (name, "1")),
+            )
+            .stdin(Stdio::null())
+            .stdout(fs::File::create(&log).unwrap())
+            .stderr(fs::File::create(&errors).unwrap());
+        let began = Instant::now();
+        let mut child = command.spawn().unwrap();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if began.elapsed() > LIMIT {
+                let _ = child.kill();
+                let _ = child.wait();
+                panic!("the client hangs: {}", fs::read_to_string(&log).unwrap_or_default());
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        let took = began.elapsed();
+        let said = || {
+            fs::read_to_string(&log).unwrap_or_default() + &fs::read_to_string(&errors).unwrap_or_default()
+        };
+        assert!(status.success(), "the client ended with {status}: {}", said());
+        took
+    }
+}
+
+fn installed() -> Vec<Client> {
+    let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = named("CMEM_TEST_CLIENTS").unwrap_or_else(|| {
+        let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
+        cache.unwrap_or_default().join("cmem-test-clients")
+    });
+    let versions = fs::read_dir(cache).into_iter().flatten().flatten();
+    let client = |version: fs::DirEntry| {
+        let packages = fs::read_dir(version.path().join("node_modules/@anthropic-ai")).ok()?;
+        let program =
+            packages.flatten().map(|package| package.path().join("claude")).find(|path| path.is_file())?;
+        Some(Client { version: version.file_name().to_str()?.to_owned(), program })
+    };
+    versions.filter_map(client).collect()
+}
+
+/// What a first start would ask a person, answered, so that it asks nothing.
+fn seed_config(world: &World, dir: &Path) {
+    let file = world.path("home/.claude/.claude.json");
+    if file.exists() {
+        return;
+    }
+    let project =
+        json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []});
+    let config = json!({
+        "hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
+        "customApiKeyResponses": {"approved": [&KEY[KEY.len() - 20..]], "rejected": []},
+        "projects": {dir.to_str().unwrap(): project},
+    });
+    fs::write(file, config.to_string()).unwrap();
+}
+
+/// Ten rounds of write, edit, run, read: sixty calls that all succeed.
+pub fn long_script(project: &Path) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for number in 0..10 {
+        let file = project.join(format!("mod{number}.sh"));
+        let bash =
+            |command: String| Step::call("Bash", json!({"command": command, "description": "Check it"}));
+        steps.extend([
+            Step::call("Write", json!({"file_path": file, "content": format!("value={number}\necho \"module {number} says $value\"\n")})),
+            bash(format!("sh mod{number}.sh")),
+            Step::call("Edit", json!({"file_path": file, "old_string": format!("value={number}\n"), "new_string": format!("value={number}0\n")})),
+            bash(format!("sh mod{number}.sh | tee -a log.txt")),
+            Step::call("Read", json!({"file_path": file})),
+            bash(format!("wc -l log.txt; echo round {number}")),
+        ]);
+    }
+    steps.push(Step::say("All sixty steps are done: ten modules generated, edited and checked."));
+    steps
+}

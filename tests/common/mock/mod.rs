@@ -1,0 +1,20 @@
+//! Stand-ins for the model services, on 127.0.0.1.
+
+mod agent;
+mod http;
+mod model;
+
+pub use agent::{AgentApi, Step};
+pub use model::{Mode, ModelServer};
+
+use serde_json::Value;
+
+/// Every string anywhere in a JSON value.
+pub fn strings(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(map) => map.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,186 @@
+//! The observer's model: answers Anthropic Messages and OpenAI chat completions with one observation for each
+//! `@@text@@` in the request, or fails in the way it is told to.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::http::{Reply, Request, Server};
+use super::strings;
+
+/// How the model answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    Ok,
+    Status(u16),
+    /// 429 with this `retry-after`, in seconds.
+    RetryAfter(u64),
+    /// HTTP 200 with this text in place of observations.
+    Text(String),
+    /// HTTP 200, the reply stopped by the token limit in the middle of a tag.
+    Cut,
+    /// HTTP 200, half of the promised bytes.
+    Truncated,
+    /// HTTP 200 with an HTML page.
+    Html,
+    Hang,
+    Close,
+    /// Useless prose for a request that holds this word, observations for any other.
+    Poison(&'static str),
+}
+
+#[derive(Debug)]
+struct State {
+    mode: Mode,
+    requests: Vec<Request>,
+}
+
+/// The running model; its port refuses connections once it is dropped or stopped.
+#[derive(Debug)]
+pub struct ModelServer {
+    state: Arc<Mutex<State>>,
+    server: Option<Server>,
+    port: u16,
+}
+
+impl ModelServer {
+    pub fn start() -> Self {
+        let state = Arc::new(Mutex::new(State { mode: Mode::Ok, requests: Vec::new() }));
+        let mut model = Self { state, server: None, port: 0 };
+        model.resume();
+        model
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub fn mode(&self, mode: Mode) {
+        self.state.lock().unwrap().mode = mode;
+    }
+
+    /// Refuses connections from now on.
+    pub fn stop(&mut self) {
+        self.server = None;
+    }
+
+    /// Listens again on the same port.
+    pub fn resume(&mut self) {
+        let state = Arc::clone(&self.state);
+        let server = Server::start(self.port, move |request| {
+            let mode = {
+                let mut state = state.lock().unwrap();
+                state.requests.push(request.clone());
+                state.mode.clone()
+            };
+            answer(&request, &mode)
+        });
+        self.port = server.port();
+        self.server = Some(server);
+    }
+
+    pub fn requests(&self) -> Vec<Request> {
+        self.state.lock().unwrap().requests.clone()
+    }
+
+    pub fn count(&self) -> usize {
+        self.state.lock().unwrap().requests.len()
+    }
+
+    /// Whether any request holds these bytes.
+    pub fn was_told(&self, needle: &str) -> bool {
+        self.requests().iter().any(|request| {
+            let mut text = String::from_utf8_lossy(&request.body).into_owned();
+            if let Ok(body) = serde_json::from_slice::<Value>(&request.body) {
+                text.push_str(&strings(&body).join("\n"));
+            }
+            text.contains(needle)
+        })
+    }
+}
+
+fn answer(request: &Request, mode: &Mode) -> Reply {
+    let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
+    let told = strings(&body).join("\n");
+    let text = match mode {
+        Mode::Status(502) => {
+            return Reply::Html { status: 502, body: "<html><h1>502 Bad Gateway</h1></html>" };
+        }
+        Mode::Status(status) => return failure(*status, Vec::new()),
+        Mode::RetryAfter(seconds) => return failure(429, vec![("retry-after", seconds.to_string())]),
+        Mode::Html => {
+            return Reply::Html { status: 200, body: "<html>Please sign in to this network</html>" };
+        }
+        Mode::Hang => return Reply::Hang,
+        Mode::Close => return Reply::Close,
+        Mode::Text(text) => text.clone(),
+        Mode::Cut => String::from("<observation><type>discovery</type><title>ha"),
+        Mode::Poison(word) if told.contains(word) => String::from("I looked at it and all seems fine."),
+        Mode::Ok | Mode::Truncated | Mode::Poison(_) => observations(&told),
+    };
+    let limit = *mode == Mode::Cut;
+    let body = if request.path.ends_with("/chat/completions") {
+        chat_completion(&text, limit)
+    } else {
+        message(&text, limit)
+    };
+    let body = body.to_string().into_bytes();
+    if *mode == Mode::Truncated {
+        Reply::CutOff(body)
+    } else {
+        Reply::Json { status: 200, headers: vec![], body }
+    }
+}
+
+fn failure(status: u16, headers: Vec<(&'static str, String)>) -> Reply {
+    let kind = match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        529 => "overloaded_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    };
+    let body = json!({"type": "error", "error": {"type": kind, "message": format!("status {status}")}});
+    Reply::Json { status, headers, body: body.to_string().into_bytes() }
+}
+
+/// One observation per `@@text@@`, or a plain one.
+fn observations(told: &str) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    for text in told.split("@@").skip(1).step_by(2) {
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+    }
+    if seen.is_empty() {
+        seen.push("plain note");
+    }
+    seen.iter()
+        .map(|text| {
+            let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            format!(
+                "<observation><type>discovery</type><title>{text}</title><narrative>{text}</narrative></observation>\n"
+            )
+        })
+        .collect()
+}
+
+fn message(text: &str, limit: bool) -> Value {
+    json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "mock",
+        "stop_reason": if limit { "max_tokens" } else { "end_turn" },
+        "content": [{"type": "text", "text": text}],
+        "usage": {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 0,
+                  "cache_creation_input_tokens": 0},
+    })
+}
+
+fn chat_completion(text: &str, limit: bool) -> Value {
+    json!({
+        "id": "chatcmpl-1", "object": "chat.completion", "model": "mock",
+        "choices": [{"index": 0, "finish_reason": if limit { "length" } else { "stop" },
+                     "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    })
+}

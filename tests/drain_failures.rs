@@ -1,0 +1,223 @@
+//! Each way in which a model can fail: nothing is lost, nothing is doubled, and the model is not hammered.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::common::{Mode, ModelServer, World};
+
+const PROSE: &str = "I looked at it and all seems fine.";
+
+/// Drains where the observer may fail: the exit code is not the matter.
+fn try_drain(world: &World) {
+    let _ = world.cmem(&["drain", "--wait"]);
+}
+
+#[test]
+fn both_apis_store_what_the_model_says() {
+    let model = ModelServer::start();
+    let mut world = World::with_model(&model);
+    world.note("by messages");
+    world.drain();
+    world.set("CMEM_PROVIDER", "openai");
+    world.set("CMEM_OPENAI_BASE_URL", &format!("{}/v1", model.url()));
+    world.set("CMEM_OPENAI_API_KEY", "other-key");
+    world.note("by chat completions");
+    world.drain();
+    assert_eq!(world.search("messages"), ["by messages"]);
+    assert_eq!(world.search("completions"), ["by chat completions"]);
+    let requests = model.requests();
+    let first = requests.first().unwrap();
+    assert_eq!((first.path.as_str(), first.header("x-api-key")), ("/v1/messages", Some("test-key")));
+    assert!(first.header("anthropic-version").is_some());
+    let last = requests.last().unwrap();
+    assert_eq!(last.path, "/v1/chat/completions");
+    assert_eq!(last.header("authorization"), Some("Bearer other-key"));
+    world.assert_all_done();
+}
+
+#[test]
+fn the_stable_part_of_the_request_is_marked_for_the_cache_and_is_the_same_each_time() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    for text in ["first", "second"] {
+        world.note(text);
+        world.drain();
+    }
+    let systems: Vec<serde_json::Value> = model
+        .requests()
+        .iter()
+        .map(|request| serde_json::from_slice::<serde_json::Value>(&request.body).unwrap()["system"].clone())
+        .collect();
+    assert_eq!(systems.len(), 2);
+    assert_eq!(systems[0].to_string(), systems[1].to_string());
+    assert_eq!(systems[0][0]["cache_control"], json!({"type": "ephemeral"}));
+}
+
+#[test]
+fn refused_credentials_stop_the_calls_until_something_changes() {
+    for status in [401, 403] {
+        let model = ModelServer::start();
+        let world = World::with_model(&model);
+        model.mode(Mode::Status(status));
+        world.note("auth one");
+        world.note("auth two");
+        for _ in 0..3 {
+            try_drain(&world);
+        }
+        assert!(model.count() <= 3, "{status}: {} calls", model.count());
+        assert_ne!(world.cmem(&["queue", "list"]).ok(), "");
+        let told = world.send("SessionStart", json!({})).answer().unwrap()["systemMessage"].to_string();
+        assert!(told.contains("CMEM_ANTHROPIC_API_KEY"), "the remedy is named: {told}");
+        model.mode(Mode::Ok);
+        world.drain();
+        assert_eq!(world.search("auth").len(), 2);
+        let later = world.send("SessionStart", json!({"session_id": "later"})).answer().unwrap_or_default();
+        assert!(later["systemMessage"].is_null(), "the notice is gone: {later}");
+        assert_eq!(world.search("status 401"), Vec::<String>::new());
+        world.assert_all_done();
+    }
+}
+
+#[test]
+fn retry_after_is_obeyed() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    model.mode(Mode::RetryAfter(2));
+    for number in 1..=3 {
+        world.note(&format!("limited {number}"));
+    }
+    try_drain(&world);
+    let before = model.count();
+    try_drain(&world);
+    assert!(before <= 4 && model.count() <= before + 1, "{before} then {} calls", model.count());
+    thread::sleep(Duration::from_millis(2500));
+    model.mode(Mode::Ok);
+    world.drain();
+    assert_eq!(world.search("limited").len(), 3);
+    world.assert_all_done();
+}
+
+#[test]
+fn a_used_up_quota_keeps_the_events() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    model.mode(Mode::Text(String::from("You have reached your usage limit for this period.")));
+    world.note("over the quota");
+    for _ in 0..3 {
+        try_drain(&world);
+    }
+    assert!(model.count() <= 3, "{} calls", model.count());
+    assert_eq!(world.ledger().waiting, 1);
+    model.mode(Mode::Ok);
+    let _ = world.cmem(&["queue", "retry", "--all"]).ok();
+    world.drain();
+    assert_eq!(world.search("quota"), ["over the quota"]);
+}
+
+#[test]
+fn failures_of_the_moment_are_tried_again() {
+    let mut model = ModelServer::start();
+    let mut world = World::with_model(&model);
+    world.set("CMEM_TIMEOUT_SECS", "1");
+    for (name, mode) in [
+        ("status 500", Mode::Status(500)),
+        ("status 502", Mode::Status(502)),
+        ("status 529", Mode::Status(529)),
+        ("closed", Mode::Close),
+        ("truncated", Mode::Truncated),
+        ("hung", Mode::Hang),
+    ] {
+        model.mode(mode);
+        world.note(&format!("kept through {name}"));
+        let began = Instant::now();
+        try_drain(&world);
+        assert!(began.elapsed() < Duration::from_secs(20), "{name} took {:?}", began.elapsed());
+        assert!(world.ledger().waiting > 0, "{name}");
+    }
+    assert!(model.count() <= 24, "{} calls", model.count());
+    model.stop();
+    world.note("kept through refused");
+    try_drain(&world);
+    assert_ne!(world.cmem(&["queue", "list"]).ok(), "");
+    model.resume();
+    model.mode(Mode::Ok);
+    world.set("CMEM_TIMEOUT_SECS", "30");
+    world.drain();
+    assert_eq!(world.search("kept").len(), 7);
+    world.assert_all_done();
+    world.assert_sound();
+}
+
+#[test]
+fn a_useless_answer_is_asked_again_and_then_parked() {
+    for mode in [Mode::Text(String::from(PROSE)), Mode::Text(String::new()), Mode::Cut] {
+        let model = ModelServer::start();
+        let world = World::with_model(&model);
+        model.mode(mode.clone());
+        world.note("not understood");
+        for _ in 0..8 {
+            try_drain(&world);
+        }
+        let ledger = world.ledger();
+        assert_eq!((ledger.parked, ledger.waiting, ledger.balance()), (1, 0, 0), "{mode:?} {ledger:?}");
+        assert!(model.count() <= 10, "{mode:?}: {} calls", model.count());
+        assert!(world.cmem(&["queue", "list"]).ok().contains("parked"));
+        model.mode(Mode::Ok);
+        let _ = world.cmem(&["queue", "retry", "--all"]).ok();
+        world.drain();
+        assert_eq!(world.search("understood"), ["not understood"]);
+        world.assert_all_done();
+    }
+}
+
+#[test]
+fn one_bad_event_does_not_take_the_others_with_it() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    model.mode(Mode::Text(String::from(PROSE)));
+    world.note("good one");
+    world.note("POISON");
+    world.note("good two");
+    try_drain(&world);
+    model.mode(Mode::Poison("POISON"));
+    let _ = world.cmem(&["queue", "retry", "--all"]).ok();
+    for _ in 0..12 {
+        try_drain(&world);
+    }
+    assert_eq!(world.search("good").len(), 2);
+    assert_eq!(world.ledger().parked, 1);
+}
+
+#[test]
+fn a_dropped_event_is_gone_and_counted() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    model.mode(Mode::Status(401));
+    world.note("to be dropped");
+    try_drain(&world);
+    world.wait_for_drainers();
+    let _ = world.cmem(&["queue", "drop", "--all", "--yes"]).ok();
+    let ledger = world.ledger();
+    assert_eq!((ledger.dropped, ledger.waiting, ledger.balance()), (1, 0, 0), "{ledger:?}");
+    assert_eq!(world.files_with("to be dropped"), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn the_observer_is_not_fed_its_own_words() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    world.note("seed");
+    world.drain();
+    let mut sizes = Vec::new();
+    for round in 0..4 {
+        let last = String::from_utf8(model.requests().last().unwrap().body.clone()).unwrap();
+        world.send("UserPromptSubmit", json!({"prompt": last})).answer();
+        world.send("Stop", json!({"last_assistant_message": last})).silent();
+        world.note(&format!("round {round}"));
+        world.drain();
+        sizes.push(model.requests().last().unwrap().body.len());
+    }
+    assert!(sizes[3] < sizes[0] * 2 + 2000, "{sizes:?}");
+}

@@ -1,0 +1,145 @@
+//! `status`, `doctor`, `config`, `queue`, and databases that cannot be used.
+
+use std::fs;
+
+use rusqlite::Connection;
+use serde_json::json;
+
+use crate::common::{Mode, ModelServer, World};
+
+#[test]
+fn status_has_the_documented_shape() {
+    let world = World::new();
+    let empty = world.status();
+    assert_eq!(
+        (&empty["spool"]["waiting"], &empty["memory"]["observations"]),
+        (&json!(0), &json!(0)),
+        "{empty}"
+    );
+    world.note("anything at all");
+    world.send("Stop", json!({"last_assistant_message": "Found that the cache is cold."})).silent();
+    world.drain();
+    let status = world.status();
+    assert_eq!(status["provider"], "builtin");
+    assert_eq!((&status["spool"]["waiting"], &status["spool"]["parked"]), (&json!(0), &json!(0)));
+    assert!(status["memory"]["observations"].as_i64().unwrap() >= 1, "{status}");
+    assert_eq!(status["memory"]["projects"], 1);
+    assert!(status["last_stored_at"].as_str().unwrap().ends_with('Z'), "{status}");
+    assert_eq!((&status["last_error"], &status["paused_until"]), (&json!(null), &json!(null)));
+    assert_eq!(status["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn a_healthy_installation_passes_the_doctor() {
+    let world = World::new();
+    let _ = world.cmem(&["install", "--scope", "user"]).ok();
+    let _ = world.cmem(&["doctor"]).ok();
+}
+
+#[test]
+fn the_doctor_names_the_last_error_and_what_to_do() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    model.mode(Mode::Status(401));
+    world.note("refused");
+    let _ = world.cmem(&["drain", "--wait"]);
+    let ran = world.cmem(&["doctor"]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    let told = format!("{}{}", ran.out, ran.err);
+    assert!(told.contains("CMEM_ANTHROPIC_API_KEY"), "{told}");
+    let status = world.status();
+    assert_eq!(status["last_error"]["class"], "auth", "{status}");
+}
+
+#[test]
+fn each_setting_says_where_it_comes_from() {
+    let mut world = World::new();
+    let _ = world.cmem(&["config", "set", "CMEM_MODEL", "some-model"]).ok();
+    assert_eq!(world.cmem(&["config", "get", "CMEM_MODEL"]).ok().trim(), "some-model");
+    world.set("CLAUDE_MEM_MODE", "code");
+    let list = world.cmem(&["config", "list"]).ok();
+    let line = |key: &str| {
+        list.lines().find(|line| line.contains(key)).unwrap_or_else(|| panic!("{key}: {list}")).to_owned()
+    };
+    assert!(line("CMEM_MODEL ").contains("file"), "{list}");
+    assert!(line("CMEM_MODE ").contains("environment"), "{list}");
+    assert!(line("CMEM_TIMEOUT_SECS").contains("default"), "{list}");
+    world.set("CMEM_ANTHROPIC_API_KEY", "very-secret-key");
+    assert!(!world.cmem(&["config", "list"]).ok().contains("very-secret-key"), "keys are never printed");
+}
+
+#[test]
+fn a_bad_setting_names_the_allowed_values() {
+    let mut world = World::new();
+    let refused = world.cmem(&["config", "set", "CMEM_PROVIDER", "clod"]);
+    let told = refused.err.clone();
+    assert!(matches!(refused.code, Some(1 | 2)), "{told}");
+    for part in ["CMEM_PROVIDER", "clod", "builtin", "anthropic", "openai"] {
+        assert!(told.contains(part), "{told}");
+    }
+    let refused = world.cmem(&["config", "set", "CMEM_MODLE", "x"]);
+    assert!(matches!(refused.code, Some(1 | 2)) && refused.err.contains("CMEM_MODLE"), "{}", refused.err);
+    world.set("CMEM_PROVIDER", "clod");
+    assert!(world.cmem(&["drain", "--wait"]).failed(1).contains("clod"));
+    world.send("PostToolUse", json!({})).silent();
+}
+
+#[test]
+fn a_damaged_or_newer_database_is_refused_and_never_touched() {
+    let damaged = |world: &World| {
+        fs::write(
+            world.data().join("memory.db"),
+            "this is no database, it only has the name of one".repeat(100),
+        )
+        .unwrap();
+    };
+    let newer = |world: &World| {
+        let connection = Connection::open(world.data().join("memory.db")).unwrap();
+        connection.execute_batch("CREATE TABLE t (x); PRAGMA user_version = 9999").unwrap();
+    };
+    let cases: [(&str, &dyn Fn(&World)); 2] = [("damaged", &damaged), ("newer", &newer)];
+    for (name, spoil) in cases {
+        let world = World::new();
+        fs::create_dir(world.data()).unwrap();
+        spoil(&world);
+        let before = fs::read(world.data().join("memory.db")).unwrap();
+        for args in [&["search", "x"][..], &["get", "1"], &["timeline", "1"], &["context"]] {
+            let told = world.cmem(args).failed(1);
+            assert!(told.contains("memory.db"), "{name} {args:?}: {told}");
+            assert!(told.starts_with("cmem: "), "{name} {args:?}: {told}");
+        }
+        world.send("SessionStart", json!({})).answer();
+        world.send("UserPromptSubmit", json!({})).answer();
+        world.note("kept meanwhile");
+        world.send("Stop", json!({})).silent();
+        let _ = world.cmem(&["drain", "--wait"]).failed(1);
+        assert_eq!(fs::read(world.data().join("memory.db")).unwrap(), before, "{name}");
+        let ledger = world.ledger();
+        assert!(ledger.waiting > 0 && ledger.balance() == 0, "{name}: {ledger:?}");
+    }
+}
+
+#[test]
+fn wrong_calls_are_usage_errors() {
+    let world = World::new();
+    for args in [
+        &["no-such-command"][..],
+        &["search", "--limit", "many", "x"],
+        &["search", "--kind", "dream", "x"],
+        &["queue", "retry"],
+    ] {
+        let ran = world.cmem(args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {}{}", ran.out, ran.err);
+    }
+    let told = world.cmem(&["search", "--kind", "dream", "x"]).failed(2);
+    assert!(told.contains("observation") && told.contains("summary") && told.contains("prompt"), "{told}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let world = World::new();
+    let mut shell = assert_cmd::Command::from_std(world.command("/bin/bash", &world.project()));
+    let script =
+        format!("set -o pipefail; '{}' config list | head -n 1", crate::common::world::binary().display());
+    shell.args(["-c", &script]).assert().success().stderr("");
+}

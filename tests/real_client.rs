@@ -1,0 +1,123 @@
+//! cmem in the hands of the real Claude Code client, offline. `scripts/get-client` installs the clients; a test
+//! without its client says that it was skipped.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::common::client::{Client, REFERENCE, long_script};
+use crate::common::{AgentApi, Step, World, wait_for};
+
+/// Runs `test` with the reference client and with the newest one, as far as they are installed.
+fn with_each_client(test: fn(&Client)) {
+    match Client::find(REFERENCE) {
+        Some(client) => test(&client),
+        None => println!("SKIPPED: Claude Code {REFERENCE} is not installed; scripts/get-client {REFERENCE}"),
+    }
+    match Client::newest() {
+        Some(client) => test(&client),
+        None => println!("SKIPPED: no newer Claude Code is installed; scripts/get-client newest"),
+    }
+}
+
+/// Everything that the model was shown in one request, as text.
+fn shown(turn: &Value) -> String {
+    format!("{} {}", turn["system"], turn["messages"])
+}
+
+#[test]
+fn the_second_session_knows_what_the_first_one_learned() {
+    with_each_client(|client| {
+        let (world, api) = (World::new(), AgentApi::start());
+        let project = world.repository("project");
+        std::fs::write(project.join("deploy.sh"), "#!/bin/sh\ncurl -f http://cache.internal/warm\n").unwrap();
+        let _ = world.cmem(&["install", "--scope", "user"]).ok();
+
+        api.script(vec![
+            Step::call("Read", json!({"file_path": project.join("deploy.sh")})),
+            Step::call("Bash", json!({"command": "cat deploy.sh | wc -l", "description": "Count lines"})),
+            Step::say("Deploys fail on Mondays because warm() runs before the cache host zirconium-7 is up."),
+        ]);
+        let took = client.run(&world, &api, &project, "Why do deploys fail on Mondays?", &[]);
+        let left_after = api.last_turn().unwrap().elapsed();
+        println!("{}: session of {took:?}, exit {left_after:?} after its last reply", client.version);
+        wait_for("the first session is stored", Duration::from_secs(30), || {
+            world.status()["memory"]["observations"].as_i64() >= Some(1)
+        });
+
+        let before = api.turns().len();
+        assert!(!shown(&api.turns()[0]).contains("zirconium-7"));
+        api.script(vec![Step::say("I know.")]);
+        client.run(&world, &api, &project, "What do we know about deploys?", &[]);
+        let first = &api.turns()[before];
+        assert!(shown(first).contains("zirconium-7"), "{}: {first}", client.version);
+        world.assert_sound();
+    });
+}
+
+#[test]
+fn the_client_exits_without_waiting_for_the_drainer() {
+    use crate::common::{Mode, ModelServer};
+
+    with_each_client(|client| {
+        let (model, api) = (ModelServer::start(), AgentApi::start());
+        let world = World::with_model(&model);
+        let project = world.repository("project");
+        model.mode(Mode::Hang);
+        let _ = world.cmem(&["install", "--scope", "user"]).ok();
+        api.script(vec![
+            Step::call("Bash", json!({"command": "echo '@@kept@@'", "description": "Say it"})),
+            Step::say("Done."),
+        ]);
+        let began = Instant::now();
+        client.run(&world, &api, &project, "Say it.", &[]);
+        let took = began.elapsed();
+        assert!(
+            took < Duration::from_secs(20),
+            "{}: {took:?} while the model hangs for 30 s",
+            client.version
+        );
+        assert_eq!(world.drainers().len(), 1, "{}: the drainer works on", client.version);
+        model.mode(Mode::Ok);
+        world.kill_drainers();
+        world.drain();
+        assert_eq!(world.search("kept"), ["kept"]);
+    });
+}
+
+#[test]
+fn sixty_tool_calls_in_a_row_are_all_kept() {
+    with_each_client(|client| {
+        let plain = long_session(client, false);
+        let with_cmem = long_session(client, true);
+        println!(
+            "{}: 60 tool calls in {:.2} s, with cmem {:.2} s ({:.2} times)",
+            client.version,
+            plain.as_secs_f64(),
+            with_cmem.as_secs_f64(),
+            with_cmem.as_secs_f64() / plain.as_secs_f64()
+        );
+    });
+}
+
+fn long_session(client: &Client, with_cmem: bool) -> Duration {
+    let (world, api) = (World::new(), AgentApi::start());
+    let project = world.repository("project");
+    if with_cmem {
+        let _ = world.cmem(&["install", "--scope", "user"]).ok();
+    }
+    api.script(long_script(&project));
+    let took = client.run(&world, &api, &project, "Generate ten modules.", &[]);
+    assert_eq!(api.turns().len(), 61);
+    if with_cmem {
+        wait_for("the session is drained", Duration::from_secs(30), || world.ledger().waiting == 0);
+        let ledger = world.ledger();
+        let triaged: i64 =
+            ledger.skipped.iter().filter(|(reason, _)| *reason != "notification").map(|(_, n)| n).sum();
+        // 60 tool calls, one prompt, one stop, the session's start and end.
+        assert_eq!(ledger.stored + ledger.nothing + triaged, 64, "{}: {ledger:?}", client.version);
+        assert_eq!(ledger.balance(), 0, "{}: {ledger:?}", client.version);
+        world.assert_sound();
+    }
+    took
+}

@@ -1,0 +1,37 @@
+//! The one integration target. Every file in this folder is listed here; a forgotten one fails the first test.
+
+#![allow(
+    unreachable_pub,
+    reason = "the helpers are shared with the benchmarks, which are crates of their own"
+)]
+
+mod common;
+
+mod architecture;
+mod context;
+mod drain_failures;
+mod exactly_once;
+mod help;
+mod hook_capture;
+mod install;
+mod operate;
+mod privacy;
+mod real_client;
+mod search;
+mod story;
+
+use std::fs;
+
+#[test]
+fn every_test_file_is_listed() {
+    let listed = include_str!("runner.rs");
+    for entry in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "runner") {
+            assert!(
+                listed.contains(&format!("\nmod {module};\n")),
+                "tests/{name} is not listed in tests/runner.rs"
+            );
+        }
+    }
+}
