@@ -1,1 +1,7 @@
-fn main() {}
+//! `cmem`: everything is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cmem::cli::run()
+}

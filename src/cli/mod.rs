@@ -1,1 +1,8 @@
-//! (to come)
+//! The command line: what can be typed, who handles it, and the one place that prints.
+
+pub mod args;
+mod dispatch;
+pub mod printer;
+mod when;
+
+pub use dispatch::run;

@@ -59,10 +59,10 @@ fn drain(paths: &Paths, settings: &Settings, lock: FileLock) -> Result<Drained, 
     let _ = lock.release();
     result.map_err(|error| {
         let hint = match &error {
-            DrainError::Observer(_) => "correct the setting with `cmem config set`",
-            DrainError::Spool(_) | DrainError::Store(_) => "run `cmem doctor`",
+            DrainError::Observer(error) => error.remedy(),
+            DrainError::Spool(_) | DrainError::Store(_) => String::from("run `cmem doctor`"),
         };
-        failure(error, hint)
+        failure(error, &hint)
     })
 }
 

@@ -1,1 +1,16 @@
-//! (to come)
+//! One file per command: a `run` that takes the arguments, the data directory and the printer.
+
+pub mod completions;
+pub mod config;
+pub mod context;
+pub mod doctor;
+pub mod drain;
+pub mod get;
+pub mod hook;
+pub mod install;
+pub mod queue;
+mod reader;
+pub mod search;
+pub mod status;
+pub mod timeline;
+pub mod uninstall;

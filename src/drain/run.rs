@@ -89,7 +89,7 @@ impl<'a> Drainer<'a> {
                     at: Timestamp::now(),
                     class: String::from("setup"),
                     message: error.to_string(),
-                    remedy: String::from("correct the setting with `cmem config set`"),
+                    remedy: error.remedy(),
                 };
                 pause(&spool, settings, &failure, None, 1)?;
                 return Err(error.into());

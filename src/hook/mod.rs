@@ -12,8 +12,8 @@ mod reply;
 mod triage;
 mod wire;
 
-use std::env;
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -24,20 +24,20 @@ use crate::config::{Paths, Provider, Settings, Sources};
 use crate::drain;
 use crate::git;
 use crate::log;
-use crate::model::{Event, EventKind, Identity, StartSource, Timestamp};
+use crate::model::{Event, EventKind, Identity, Timestamp};
 use crate::privacy::Cleaner;
-use crate::spool::{Arrival, SessionState, Spool, SpoolError};
+use crate::spool::{Arrival, Spool, SpoolError};
 
 /// How long stdin may stay incomplete: some clients never close it, some never write to it.
 const STDIN_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Handles one hook call; returns what belongs on stdout, if anything.
-pub fn run(event_argument: Option<&str>, stdin: impl Read + Send + 'static) -> Option<String> {
+pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl Read + AsFd) -> Option<String> {
     if guard::is_observer() {
         return None;
     }
     let value = read_value(stdin, STDIN_PATIENCE).ok()?;
-    let paths = Paths::resolve(None).ok()?;
+    let paths = Paths::resolve(data_dir).ok()?;
     let (settings, _) = Settings::resolve_lenient(
         &Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only()),
     );
@@ -107,7 +107,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
         log::error(paths, &error.to_string());
         arrival.append_to_overflow(paths)?;
     }
-    if wakes {
+    if wakes || spool.log_is_long() {
         drain::wake(paths, &spool, settings);
     }
     if starts {

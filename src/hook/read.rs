@@ -1,10 +1,10 @@
 //! Reading what a client sends: one JSON value, however late the pipe closes and however odd the bytes are.
 
 use std::io::Read;
-use std::sync::mpsc;
-use std::thread;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
 /// Deeper nesting is replaced by null: it would overflow the stack of whoever walks the value.
@@ -28,36 +28,40 @@ pub enum ReadError {
 /// Reads one JSON value. Returns as soon as it is complete, at the end of the input, or after `limit`.
 /// What follows the value is ignored; what a strict parser refuses is repaired.
 ///
+/// The input must be unbuffered: what a buffer holds is not seen to be there.
+///
 /// # Errors
 /// [`ReadError`] when there is no value to be had.
-pub fn read_value(input: impl Read + Send + 'static, limit: Duration) -> Result<Value, ReadError> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut input = input;
-        let mut buffer = vec![0; CHUNK];
-        while let Ok(count) = input.read(&mut buffer) {
-            // An empty chunk says that the input has ended.
-            if sender.send(buffer[..count].to_vec()).is_err() || count == 0 {
-                break;
-            }
-        }
-    });
+pub fn read_value(mut input: impl Read + AsFd, limit: Duration) -> Result<Value, ReadError> {
     let deadline = Instant::now() + limit;
     let mut bytes = Vec::new();
+    let mut filled = 0;
     let mut scan = Scan::default();
-    let complete = loop {
-        let Ok(chunk) = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
-            break None;
-        };
-        if chunk.is_empty() {
-            break None;
+    let mut end = None;
+    while end.is_none() && is_readable(&input, deadline) {
+        if bytes.len() - filled < CHUNK {
+            bytes.resize((bytes.len() * 2).max(2 * CHUNK), 0);
         }
-        bytes.extend_from_slice(&chunk);
-        if let Some(end) = scan.end_of_value(&bytes) {
-            break Some(end);
+        match input.read(&mut bytes[filled..]) {
+            Ok(0) | Err(_) => break,
+            Ok(count) => filled += count,
         }
-    };
-    parse(&bytes[..complete.unwrap_or(bytes.len())])
+        end = scan.end_of_value(&bytes[..filled]);
+    }
+    parse(&bytes[..end.unwrap_or(filled)])
+}
+
+/// Waits until there is something to read, or the end of the input; `false` when time is up.
+fn is_readable(input: &impl AsFd, deadline: Instant) -> bool {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Ok(timeout) = Timespec::try_from(left) else { return false };
+        match poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&timeout)) {
+            Ok(ready) => return ready > 0,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
 }
 
 /// Finds the end of the first object or array, going on where it stopped.
@@ -247,7 +251,9 @@ fn skip_value(bytes: &[u8], start: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Cursor;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+    use std::thread;
 
     use proptest::prelude::*;
     use serde_json::json;
@@ -255,7 +261,14 @@ mod tests {
     use super::*;
 
     fn read(bytes: impl Into<Vec<u8>>) -> Result<Value, ReadError> {
-        read_value(Cursor::new(bytes.into()), Duration::from_secs(5))
+        let bytes = bytes.into();
+        let (mut client, hook) = UnixStream::pair().unwrap();
+        let writer = thread::spawn(move || {
+            let _ = client.write_all(&bytes);
+        });
+        let result = read_value(hook, Duration::from_secs(5));
+        writer.join().unwrap();
+        result
     }
 
     #[test]
@@ -298,25 +311,16 @@ mod tests {
 
     #[test]
     fn a_pipe_that_never_closes_does_not_hold_a_complete_value_back() {
-        struct Held(Option<Vec<u8>>);
-        impl Read for Held {
-            fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-                match self.0.take() {
-                    Some(bytes) => {
-                        buffer[..bytes.len()].copy_from_slice(&bytes);
-                        Ok(bytes.len())
-                    }
-                    None => {
-                        thread::sleep(Duration::from_secs(60));
-                        Ok(0)
-                    }
-                }
-            }
-        }
+        let held = |bytes: &[u8]| {
+            let (mut client, hook) = UnixStream::pair().unwrap();
+            client.write_all(bytes).unwrap();
+            (client, hook)
+        };
         let start = Instant::now();
-        assert_eq!(read_value(Held(Some(b"{\"a\":1}".to_vec())), Duration::from_secs(30)), Ok(json!({"a": 1})));
-        let cut_off = read_value(Held(Some(b"{\"a\":".to_vec())), Duration::from_millis(50));
-        assert_eq!(cut_off, Err(ReadError::CutOff(5)));
+        let (_client, hook) = held(b"{\"a\":1}");
+        assert_eq!(read_value(hook, Duration::from_secs(30)), Ok(json!({"a": 1})));
+        let (_client, hook) = held(b"{\"a\":");
+        assert_eq!(read_value(hook, Duration::from_millis(50)), Err(ReadError::CutOff(5)));
         assert!(start.elapsed() < Duration::from_secs(20));
     }
 

@@ -10,9 +10,6 @@ use crate::spool::{Pause, SessionState, Shown, Spool};
 use crate::store::{Store, StoreError};
 use crate::log;
 
-/// Claude Code replaces a hook output of more than 10,000 UTF-16 code units by a path and a short preview.
-const MAX_CONTEXT_UNITS: usize = 9_000;
-
 /// The answer to a SessionStart, and what it puts into the session's history.
 pub(super) fn session_start(
     paths: &Paths,
@@ -79,7 +76,7 @@ fn context(
             return Ok(None);
         }
     }
-    let context = render::context(&plan, settings.context_tokens, MAX_CONTEXT_UNITS);
+    let context = render::context(&plan, settings.context_tokens, render::MAX_UNITS);
     Ok((!context.text.is_empty()).then_some(context))
 }
 

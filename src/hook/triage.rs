@@ -38,6 +38,8 @@ pub(super) fn skip_reason(event: &Event, settings: &Settings) -> Option<&'static
     match (tool.as_str(), calls) {
         ("Bash", Some(calls)) => skip_command(&calls, response),
         ("Glob" | "LS", _) => Some("listing"),
+        // The text is in the session already; that the file matters again is worth knowing.
+        ("Read", _) if response.get("type").is_some_and(|kind| kind == "file_unchanged") => None,
         ("Read" | "Grep" | "BashOutput", _) if result::is_empty(response) => Some("empty_result"),
         _ => None,
     }

@@ -19,7 +19,7 @@ pub use evidence::{Files, files};
 pub use mode::{Mode, ModeError, Prompts, Term};
 
 /// Stands in every request to a model, so that a hook recognises the observer's own request when it is fed back.
-pub const MARKER: &str = "cmem-observer/1";
+pub const MARKER: &str = crate::model::OBSERVER_MARKER;
 
 /// An observer that cannot work as it is set up. Nothing was sent.
 #[derive(Debug, thiserror::Error)]

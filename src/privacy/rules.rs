@@ -120,7 +120,12 @@ pub(super) static RULES: &[Rule] = &[
     rule("pypi_token", &["pypi-"], r"(?-u)\bpypi-[A-Za-z0-9_-]{50,}", Secret::Whole),
     rule("huggingface_token", &["hf_"], r"(?-u)\bhf_[A-Za-z0-9]{30,}", Secret::Whole),
     rule("sendgrid_key", &["sg."], r"(?-u)\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", Secret::Whole),
-    rule("twilio_key", &["sk", "ac"], r"(?-u)\bSK[0-9a-f]{32}\b", Secret::Whole),
+    rule(
+        "twilio_key",
+        &[
+            "sk0", "sk1", "sk2", "sk3", "sk4", "sk5", "sk6", "sk7", "sk8", "sk9", "ska", "skb", "skc", "skd", "ske", "skf",
+        ],
+         r"(?-u)\bSK[0-9a-f]{32}\b", Secret::Whole),
     rule("telegram_token", &[":aa"], r"(?-u)\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}", Secret::Whole),
     rule("age_key", &["age-secret-key-"], r"(?-u)\bAGE-SECRET-KEY-1[A-Z0-9]{50,}", Secret::Whole),
     rule(

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use aho_corasick::AhoCorasick;
-use once_cell::sync::{Lazy, OnceCell};
+use once_cell::sync::OnceCell;
 use regex::{Captures, Regex};
 
 use super::assignment::secret_range;
@@ -12,17 +11,27 @@ use super::rules::{RULES, Rule, Secret};
 /// Rises with every change of the rules, so that old rows can be scanned again.
 pub const RULES_VERSION: u32 = 1;
 
-/// All triggers in one automaton: most texts hold none, and then no pattern is ever compiled.
-static TRIGGERS: Lazy<Option<(AhoCorasick, Vec<usize>)>> = Lazy::new(|| {
-    let (mut literals, mut rules) = (Vec::new(), Vec::new());
-    for (index, rule) in RULES.iter().enumerate() {
-        for trigger in rule.triggers {
-            literals.push(*trigger);
-            rules.push(index);
+/// Which two lower-case bytes begin a trigger, as a set of 2^16 bits, built with the program: most texts hold
+/// few of them, and a search automaton built at each start would cost a hook more than the rest of its work.
+static PAIRS: [u64; 1024] = {
+    let mut set = [0; 1024];
+    let mut rule = 0;
+    while rule < RULES.len() {
+        let mut trigger = 0;
+        while trigger < RULES[rule].triggers.len() {
+            let text = RULES[rule].triggers[trigger].as_bytes();
+            let pair = pair(text[0], text[1]);
+            set[pair / 64] |= 1 << (pair % 64);
+            trigger += 1;
         }
+        rule += 1;
     }
-    AhoCorasick::builder().ascii_case_insensitive(true).build(literals).ok().map(|automaton| (automaton, rules))
-});
+    set
+};
+
+const fn pair(first: u8, second: u8) -> usize {
+    (first.to_ascii_lowercase() as usize) << 8 | second.to_ascii_lowercase() as usize
+}
 
 static COMPILED: [OnceCell<Option<Regex>>; RULES.len()] = [const { OnceCell::new() }; RULES.len()];
 
@@ -41,13 +50,25 @@ pub(super) fn redact<'a>(text: &'a str, custom: &[Regex]) -> Cow<'a, str> {
     text
 }
 
+/// The rules of which a trigger is in the text, in their order.
 fn triggered(text: &str) -> Vec<usize> {
-    let Some((automaton, rules)) = &*TRIGGERS else { return (0..RULES.len()).collect() };
+    let bytes = text.as_bytes();
     let mut hit = [false; RULES.len()];
-    for found in automaton.find_overlapping_iter(text) {
-        hit[rules[found.pattern().as_usize()]] = true;
+    for (at, window) in bytes.windows(2).enumerate() {
+        let pair = pair(window[0], window[1]);
+        if PAIRS[pair / 64] & (1 << (pair % 64)) == 0 {
+            continue;
+        }
+        let rest = &bytes[at..];
+        for (index, rule) in RULES.iter().enumerate() {
+            hit[index] = hit[index] || rule.triggers.iter().any(|trigger| begins_with(rest, trigger.as_bytes()));
+        }
     }
     (0..RULES.len()).filter(|index| hit[*index]).collect()
+}
+
+fn begins_with(bytes: &[u8], trigger: &[u8]) -> bool {
+    bytes.len() >= trigger.len() && bytes[..trigger.len()].eq_ignore_ascii_case(trigger)
 }
 
 fn replace(text: &mut Cow<'_, str>, pattern: &Regex, by: impl Fn(&Captures<'_>) -> String) {

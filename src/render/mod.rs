@@ -1,1 +1,13 @@
-//! (to come)
+//! Records as text: for people at a terminal, and for the model at session start. Pure functions.
+
+mod budget;
+mod context;
+mod full;
+mod index;
+mod plain;
+mod style;
+
+pub use context::{MAX_UNITS, RenderedContext, context};
+pub use full::record;
+pub use index::{row, timeline};
+pub use plain::line;

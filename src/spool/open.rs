@@ -4,9 +4,14 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{FileLock, SpoolError};
 use crate::config::Paths;
-use crate::store::{StoreError, open_readable, open_writable};
+use crate::store::{Schema, StoreError, open_readable, open_writable};
 
-pub(super) static MIGRATIONS: &[&str] = &[include_str!("migrations/0001_spool.sql")];
+/// Every hook is the first to open the spool and so reads the whole write-ahead log. Small pages keep the log
+/// small: an event touches a few rows in different places, and each costs a page.
+static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_spool.sql")], page_size: 1024 };
+
+/// A log of this length costs each hook about as much as its own work; then the drainer is woken to empty it.
+const LONG_LOG: u64 = 256 * 1024;
 
 /// How long a hook waits for the spool before it writes to the overflow file instead. Two of these, the
 /// lock's and the database's, stay far below the 1.5 s that a SessionEnd hook has.
@@ -46,19 +51,25 @@ impl Spool {
     /// # Errors
     /// [`StoreError::Missing`] inside when nothing was ever captured.
     pub fn open_read_only(paths: &Paths) -> Result<Self, SpoolError> {
-        let conn = open_readable(&paths.spool(), MIGRATIONS, Duration::from_secs(2))?;
+        let conn = open_readable(&paths.spool(), &SCHEMA, Duration::from_secs(2))?;
         Ok(Self { conn, paths: paths.clone() })
     }
 
     fn open_within(paths: &Paths, patience: Duration) -> Result<Self, SpoolError> {
         // Many hooks may be the first at once: only one creates the file.
         let _creation = if paths.spool().exists() { None } else { Some(append_lock(paths, patience)?) };
-        let conn = open_writable(&paths.spool(), MIGRATIONS, patience)?;
+        let conn = open_writable(&paths.spool(), &SCHEMA, patience)?;
         Ok(Self { conn, paths: paths.clone() })
     }
 
     pub(super) fn begin(&self) -> Result<Transaction<'_>, SpoolError> {
         Ok(Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate)?)
+    }
+
+    /// Whether the write-ahead log should be emptied although no batch is ready.
+    pub fn log_is_long(&self) -> bool {
+        let log = self.paths.spool().with_extension("db-wal");
+        std::fs::metadata(log).is_ok_and(|file| file.len() > LONG_LOG)
     }
 
     /// Gives free pages back and empties the write-ahead log. For the drainer, when it leaves.

@@ -8,7 +8,7 @@ mod rows;
 mod write;
 
 pub use error::StoreError;
-pub(crate) use open::{open_readable, open_writable};
+pub(crate) use open::{Schema, open_readable, open_writable};
 pub use open::{Store, require_sqlite_version};
 pub use read::Counts;
 pub(crate) use rows::{OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, observation, prompt, summary};

@@ -13,7 +13,23 @@ use crate::config::Paths;
 /// (<https://sqlite.org/releaselog/3_51_3.html>).
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-static MIGRATIONS: &[&str] = &[include_str!("migrations/0001_memory.sql")];
+static SCHEMA: Schema =
+    Schema { migrations: &[include_str!("migrations/0001_memory.sql")], page_size: 4096 };
+
+/// How a database file is made, and brought up to date.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    /// Numbered from 1; a migration that was published is never edited.
+    pub migrations: &'static [&'static str],
+    /// Bytes of one page, fixed when the file is made.
+    pub page_size: u32,
+}
+
+impl Schema {
+    fn version(&self) -> i64 {
+        i64::try_from(self.migrations.len()).unwrap_or(i64::MAX)
+    }
+}
 
 /// An open `memory.db`.
 #[derive(Debug)]
@@ -27,7 +43,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Newer`] and [`StoreError::Corrupt`] leave the file as it is.
     pub fn open(paths: &Paths) -> Result<Self, StoreError> {
-        let conn = open_writable(&paths.memory(), MIGRATIONS, Duration::from_secs(15))?;
+        let conn = open_writable(&paths.memory(), &SCHEMA, Duration::from_secs(15))?;
         Ok(Self { conn })
     }
 
@@ -36,7 +52,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Missing`] when nothing was ever stored.
     pub fn open_read_only(paths: &Paths) -> Result<Self, StoreError> {
-        let conn = open_readable(&paths.memory(), MIGRATIONS, Duration::from_secs(2))?;
+        let conn = open_readable(&paths.memory(), &SCHEMA, Duration::from_secs(2))?;
         Ok(Self { conn })
     }
 
@@ -60,7 +76,7 @@ pub fn require_sqlite_version() -> Result<(), StoreError> {
 /// Opens `path` for writing and brings its schema up to date.
 pub(crate) fn open_writable(
     path: &Path,
-    migrations: &[&str],
+    schema: &Schema,
     busy: Duration,
 ) -> Result<Connection, StoreError> {
     let flags =
@@ -68,17 +84,17 @@ pub(crate) fn open_writable(
     let conn = connect(path, flags, busy)?;
     conn.execute_batch("PRAGMA synchronous = NORMAL")?;
     let version = user_version(&conn, path)?;
-    if version == known(migrations) {
+    if version == schema.version() {
         return Ok(conn);
     }
-    refuse_newer(path, version, migrations)?;
-    migrate(conn, path, migrations)
+    refuse_newer(path, version, schema)?;
+    migrate(conn, path, schema)
 }
 
 /// Opens `path` read-only; a file with an older schema is brought up to date first.
 pub(crate) fn open_readable(
     path: &Path,
-    migrations: &[&str],
+    schema: &Schema,
     busy: Duration,
 ) -> Result<Connection, StoreError> {
     if !path.exists() {
@@ -86,11 +102,11 @@ pub(crate) fn open_readable(
     }
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX, busy)?;
     let version = user_version(&conn, path)?;
-    refuse_newer(path, version, migrations)?;
-    if version < known(migrations) {
+    refuse_newer(path, version, schema)?;
+    if version < schema.version() {
         drop(conn);
-        drop(open_writable(path, migrations, busy)?);
-        return open_readable(path, migrations, busy);
+        drop(open_writable(path, schema, busy)?);
+        return open_readable(path, schema, busy);
     }
     Ok(conn)
 }
@@ -106,35 +122,31 @@ fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, 
     Ok(conn)
 }
 
-fn known(migrations: &[&str]) -> i64 {
-    i64::try_from(migrations.len()).unwrap_or(i64::MAX)
-}
-
 fn user_version(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
     conn.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| classify(path, error))
 }
 
-fn refuse_newer(path: &Path, found: i64, migrations: &[&str]) -> Result<(), StoreError> {
-    if found > known(migrations) {
-        return Err(StoreError::Newer { path: path.to_owned(), found, known: known(migrations) });
+fn refuse_newer(path: &Path, found: i64, schema: &Schema) -> Result<(), StoreError> {
+    if found > schema.version() {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: schema.version() });
     }
     Ok(())
 }
 
-fn migrate(mut conn: Connection, path: &Path, migrations: &[&str]) -> Result<Connection, StoreError> {
-    // Takes effect only on a file that has no table yet, and must come before the journal mode.
-    conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
+fn migrate(mut conn: Connection, path: &Path, schema: &Schema) -> Result<Connection, StoreError> {
+    // Both take effect only on a file that has no table yet, and must come before the journal mode.
+    conn.execute_batch(&format!("PRAGMA page_size = {}; PRAGMA auto_vacuum = INCREMENTAL", schema.page_size))?;
     let journal: String = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     if journal != "wal" {
         conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     }
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    refuse_newer(path, version, migrations)?;
-    for migration in migrations.iter().skip(usize::try_from(version).unwrap_or(0)) {
+    refuse_newer(path, version, schema)?;
+    for migration in schema.migrations.iter().skip(usize::try_from(version).unwrap_or(0)) {
         transaction.execute_batch(migration)?;
     }
-    transaction.execute_batch(&format!("PRAGMA user_version = {}", known(migrations)))?;
+    transaction.execute_batch(&format!("PRAGMA user_version = {}", schema.version()))?;
     transaction.commit()?;
     Ok(conn)
 }

@@ -72,7 +72,7 @@ fn looking_without_a_finding() {
         );
     }
     let unchanged = json!({"type": "file_unchanged", "file": {"filePath": "/a"}});
-    assert_eq!(call("Read", unchanged), Some("empty_result"));
+    assert_eq!(call("Read", unchanged), None);
     assert_eq!(call("Edit", json!(null)), None);
     assert_eq!(call("mcp__linear__create_issue", json!([])), None);
 }

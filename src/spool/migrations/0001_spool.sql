@@ -29,7 +29,6 @@ CREATE TABLE events (
   reason      TEXT
 ) STRICT;
 CREATE INDEX events_waiting ON events (session, place, id) WHERE parked = 0 AND batch IS NULL;
-CREATE INDEX events_session ON events (session, id);
 CREATE INDEX events_batch ON events (batch) WHERE batch IS NOT NULL;
 
 -- What was delivered, so that the same call from two hook registrations is one event, drained or not.

@@ -1,0 +1,86 @@
+//! Moments as people type them in `--since` and `--until`.
+
+use jiff::ZonedDateTime;
+use jiff::civil::Date;
+
+use crate::model::Timestamp;
+
+const ALLOWED: &str =
+    "a date (2026-01-31), a time (2026-01-31T10:00:00Z), `today`, `yesterday`, or an age (12h, 7d)";
+
+/// The first moment of what `text` names.
+///
+/// # Errors
+/// A sentence that names the allowed forms.
+pub(super) fn since(text: &str) -> Result<Timestamp, String> {
+    read(text, false)
+}
+
+/// The first moment after what `text` names: the end of a day, or the very moment.
+///
+/// # Errors
+/// A sentence that names the allowed forms.
+pub(super) fn until(text: &str) -> Result<Timestamp, String> {
+    read(text, true)
+}
+
+fn read(text: &str, after: bool) -> Result<Timestamp, String> {
+    let text = text.trim();
+    day(text)
+        .map(|date| if after { date.tomorrow().unwrap_or(date) } else { date })
+        .and_then(|date| Timestamp::parse(&date.to_string()))
+        .or_else(|| age(text))
+        .or_else(|| Timestamp::parse(text))
+        .ok_or_else(|| format!("allowed are {ALLOWED}"))
+}
+
+fn day(text: &str) -> Option<Date> {
+    let today = ZonedDateTime::now().date();
+    match text {
+        "today" => Some(today),
+        "yesterday" => today.yesterday().ok(),
+        _ => text.parse().ok().filter(|_| text.len() == "2026-01-31".len()),
+    }
+}
+
+fn age(text: &str) -> Option<Timestamp> {
+    let (unit, digits) = match text.as_bytes().last()? {
+        b'h' => (3_600_000, &text[..text.len() - 1]),
+        b'd' => (86_400_000, &text[..text.len() - 1]),
+        _ => return None,
+    };
+    let count: i64 = digits.parse::<u32>().ok()?.into();
+    Some(Timestamp::now().plus_ms(-count * unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_runs_from_its_start_to_its_end() {
+        let (from, to) = (since("2026-01-31").unwrap(), until("2026-01-31").unwrap());
+        assert_eq!(to.since_ms(from), 24 * 3_600_000);
+        assert_eq!(until("yesterday").unwrap(), since("today").unwrap());
+    }
+
+    #[test]
+    fn a_moment_is_itself() {
+        let text = "2026-01-31T10:00:00Z";
+        assert_eq!(since(text), until(text));
+        assert_eq!(since(text).ok(), Timestamp::parse(text));
+    }
+
+    #[test]
+    fn an_age_counts_back_from_now() {
+        let week = since("7d").unwrap();
+        assert!((Timestamp::now().since_ms(week) - 7 * 86_400_000).abs() < 5_000);
+    }
+
+    #[test]
+    fn nonsense_names_the_allowed_forms() {
+        for text in ["", "soon", "d", "-3d", "2026-13-01", "日"] {
+            assert!(since(text).unwrap_err().contains("yesterday"), "{text}");
+        }
+    }
+}

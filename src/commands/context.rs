@@ -1,0 +1,58 @@
+//! `cmem context`: what a new session in this directory would be told.
+
+use serde::Serialize;
+
+use super::reader;
+use crate::cli::args::ScopeArgs;
+use crate::cli::printer::Printer;
+use crate::config::Paths;
+use crate::error::Failure;
+use crate::model::estimate_tokens;
+use crate::render::{self, RenderedContext};
+use crate::retrieve;
+
+const WHAT: &str = "context";
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    project: Option<&'a str>,
+    tokens: usize,
+    shown: &'a [i64],
+    text: &'a str,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`] when the memory cannot be read or the project is unknown.
+pub fn run(args: &ScopeArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    let settings = reader::settings(WHAT, paths)?;
+    let store = reader::open(WHAT, paths)?;
+    let place = reader::place(WHAT, store.as_ref(), args)?;
+    let name = place.project.as_deref().unwrap_or("(all)");
+    let context = match &store {
+        Some(store) if settings.context_observations > 0 => {
+            let plan = retrieve::context(store, &place.scope, name, settings.context_observations, &[])
+                .map_err(|error| reader::store_failure(WHAT, &error))?;
+            render::context(&plan, settings.context_tokens, render::MAX_UNITS)
+        }
+        _ => RenderedContext::default(),
+    };
+    let tokens = estimate_tokens(&context.text);
+    if printer.wants_json() {
+        printer.json(&Answer {
+            project: place.project.as_deref(),
+            tokens,
+            shown: &context.shown,
+            text: &context.text,
+        });
+        return Ok(());
+    }
+    if context.text.is_empty() {
+        printer.talk("a new session here would be told nothing");
+    } else {
+        printer.data(&context.text);
+        printer.talk(&format!("~{tokens} tokens; memories in it: {}", context.shown.len()));
+    }
+    Ok(())
+}

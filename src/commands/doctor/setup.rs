@@ -1,0 +1,87 @@
+//! Checks of what the user set up: the build, the settings, the observer, the registration.
+
+use std::env;
+
+use super::Check;
+use crate::config::{Paths, Settings, SettingsError, Sources};
+use crate::hook::install::{self, Registration, Scope};
+use crate::observer;
+use crate::store::require_sqlite_version;
+
+/// Without these nothing is captured, or nothing is recalled.
+const NEEDED: [&str; 4] = ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"];
+
+pub(super) fn sqlite() -> Check {
+    match require_sqlite_version() {
+        Ok(()) => Check::ok("sqlite", rusqlite::version()),
+        Err(error) => Check::fail("sqlite", error.to_string(), "build cmem with its bundled SQLite"),
+    }
+}
+
+pub(super) fn settings(sources: &Result<Sources, SettingsError>) -> Check {
+    const NAME: &str = "settings";
+    let sources = match sources {
+        Ok(sources) => sources,
+        Err(error) => return Check::fail(NAME, error.to_string(), "correct the file, or move it away"),
+    };
+    let (_, problems) = Settings::resolve_lenient(sources);
+    if !problems.is_empty() {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        return Check::fail(NAME, problems.join("; "), "correct it with `cmem config set`");
+    }
+    let unknown = sources.unknown_keys();
+    if !unknown.is_empty() {
+        return Check::warn(
+            NAME,
+            format!("unknown: {}", unknown.join(", ")),
+            "see `cmem config list` for the names",
+        );
+    }
+    Check::ok(NAME, "every value is valid")
+}
+
+pub(super) fn observer(settings: &Settings, paths: &Paths) -> Check {
+    const NAME: &str = "observer";
+    if settings.off {
+        return Check::warn(NAME, "capture and injection are switched off", "`cmem config set CMEM_OFF 0`");
+    }
+    match observer::from_settings(settings, paths) {
+        Ok(_) => Check::ok(NAME, format!("provider {}", settings.provider.name())),
+        Err(error) => Check::fail(NAME, error.to_string(), error.remedy()),
+    }
+}
+
+pub(super) fn registration() -> Check {
+    const NAME: &str = "hooks";
+    let cwd = env::current_dir().unwrap_or_default();
+    let mut found = Vec::new();
+    for scope in Scope::ALL {
+        let registered = install::settings_file(scope, &cwd).and_then(|file| install::registered(&file));
+        match registered {
+            Ok(registration) if registration == Registration::default() => {}
+            Ok(registration) => found.push((scope, registration)),
+            Err(error) => return Check::fail(NAME, error.to_string(), error.hint()),
+        }
+    }
+    if let Some((scope, _)) = found.iter().find(|(_, registration)| registration.hooks_disabled) {
+        return Check::warn(
+            NAME,
+            format!("the {scope} settings switch every hook off"),
+            "take disableAllHooks out of Claude Code's settings",
+        );
+    }
+    let events: Vec<&str> = found
+        .iter()
+        .flat_map(|(_, registration)| &registration.commands)
+        .map(|(event, _)| event.as_str())
+        .collect();
+    let missing: Vec<&str> = NEEDED.into_iter().filter(|event| !events.contains(event)).collect();
+    let scopes: Vec<String> = found.iter().map(|(scope, _)| scope.to_string()).collect();
+    if events.is_empty() {
+        Check::warn(NAME, "not registered with Claude Code: nothing is captured", "`cmem install`")
+    } else if missing.is_empty() {
+        Check::ok(NAME, format!("{} events in the {} settings", events.len(), scopes.join(" and ")))
+    } else {
+        Check::warn(NAME, format!("not registered for {}", missing.join(", ")), "`cmem install`")
+    }
+}

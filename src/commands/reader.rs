@@ -1,0 +1,171 @@
+//! What every reader does first: open the memory, and find out whose memories it is asked for.
+
+use std::env;
+use std::path::Path;
+
+use crate::cli::args::ScopeArgs;
+use crate::cli::printer::Printer;
+use crate::config::{Paths, Settings, Sources};
+use crate::error::Failure;
+use crate::git;
+use crate::model::Identity;
+use crate::retrieve::{self, Scope};
+use crate::spool::{Spool, SpoolError};
+use crate::store::{Store, StoreError};
+
+/// The memory; `None` when nothing was ever stored.
+pub(super) fn open(what: &str, paths: &Paths) -> Result<Option<Store>, Failure> {
+    match Store::open_read_only(paths) {
+        Ok(store) => Ok(Some(store)),
+        Err(StoreError::Missing { .. }) => Ok(None),
+        Err(error) => Err(store_failure(what, &error)),
+    }
+}
+
+/// The spool; `None` when nothing was ever captured.
+pub(super) fn open_spool(what: &str, paths: &Paths) -> Result<Option<Spool>, Failure> {
+    match Spool::open_read_only(paths) {
+        Ok(spool) => Ok(Some(spool)),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(spool_failure(what, &error)),
+    }
+}
+
+/// The settings, all values judged.
+pub(super) fn settings(what: &str, paths: &Paths) -> Result<Settings, Failure> {
+    Sources::load(&paths.settings())
+        .and_then(|sources| Settings::resolve(&sources))
+        .map_err(|error| Failure::new(what, error, "correct it with `cmem config set`"))
+}
+
+/// Whose memories are asked for.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub scope: Scope,
+    /// Name of the project; `None` for all of them.
+    pub project: Option<String>,
+    /// The name that rows need not repeat; `None` when no row needs to name its project.
+    pub home: Option<String>,
+}
+
+/// The project of the current directory, unless the arguments say otherwise.
+pub(super) fn place(what: &str, store: Option<&Store>, args: &ScopeArgs) -> Result<Place, Failure> {
+    if args.all_projects {
+        return Ok(Place { scope: Scope::All, project: None, home: Some(String::new()) });
+    }
+    let (scope, name, own) = match &args.project {
+        Some(name) => (named(what, store, name)?, name.clone(), name.clone()),
+        None => {
+            let identity = here();
+            let scope = match store {
+                Some(store) => {
+                    retrieve::scope(store, &identity).map_err(|error| store_failure(what, &error))?
+                }
+                None => Scope::Projects(Vec::new()),
+            };
+            let own = own_name(&identity);
+            (scope, identity.name, own)
+        }
+    };
+    let single = matches!(&scope, Scope::Projects(ids) if ids.len() <= 1);
+    Ok(Place { scope, project: Some(name), home: (!single).then_some(own) })
+}
+
+/// The identity of the current directory.
+fn here() -> Identity {
+    git::identify(&env::current_dir().unwrap_or_default())
+}
+
+fn named(what: &str, store: Option<&Store>, name: &str) -> Result<Scope, Failure> {
+    let fail = |error: &StoreError| store_failure(what, error);
+    let known = match store {
+        Some(store) => match retrieve::scope_by_name(store, name).map_err(|error| fail(&error))? {
+            Some(scope) => return Ok(scope),
+            None => retrieve::project_names(store).map_err(|error| fail(&error))?,
+        },
+        None => Vec::new(),
+    };
+    let hint = if known.is_empty() {
+        String::from("nothing is remembered yet")
+    } else {
+        format!("known are {}", known.join(", "))
+    };
+    Err(Failure::new(what, format!("no project is called {name:?}"), hint))
+}
+
+/// The name under which the store shows this checkout: `parent/worktree-dir` for a linked worktree.
+fn own_name(identity: &Identity) -> String {
+    match identity.worktree.as_deref().and_then(|root| Path::new(root).file_name()) {
+        Some(folder) => format!("{}/{}", identity.name, folder.to_string_lossy()),
+        None => identity.name.clone(),
+    }
+}
+
+/// Events that were captured and are not in memory yet: `(waiting, parked)`. A spool that cannot be read
+/// does not keep a reader from reading.
+pub(super) fn pending(paths: &Paths, printer: &mut Printer) -> (i64, i64) {
+    match Spool::open_read_only(paths).and_then(|spool| spool.status()) {
+        Ok(status) => (status.waiting, status.parked),
+        Err(error) => {
+            if !error.is_missing() {
+                printer.talk(&format!("the queue cannot be read ({error}); run `cmem doctor`"));
+            }
+            (0, 0)
+        }
+    }
+}
+
+/// One line that names waiting events; `None` when there are none.
+pub(super) fn pending_line((waiting, parked): (i64, i64)) -> Option<String> {
+    let events = |count: i64| if count == 1 { String::from("1 event") } else { format!("{count} events") };
+    match (waiting, parked) {
+        (0, 0) => None,
+        (_, 0) => Some(format!("{} not yet in memory: `cmem drain`, or wait", events(waiting))),
+        (0, _) => Some(format!("{} parked: `cmem queue list`", events(parked))),
+        _ => Some(format!("{} not yet in memory, {parked} more parked: `cmem queue list`", events(waiting))),
+    }
+}
+
+/// A failure of `memory.db`, with what to do.
+pub(super) fn store_failure(what: &str, error: &StoreError) -> Failure {
+    let hint = match error {
+        StoreError::Newer { .. } => "install that version of cmem or a later one; the file was not touched",
+        StoreError::Corrupt { .. } => {
+            "restore it from a backup, or move it away to start anew; the file was not touched"
+        }
+        StoreError::OldSqlite(_) => "build cmem with its bundled SQLite",
+        StoreError::Io { .. } => "check the permissions of the data directory",
+        StoreError::Missing { .. } => "nothing is remembered yet",
+        StoreError::Sql(_) | StoreError::Value(_) => "run `cmem doctor`",
+    };
+    Failure::new(what, error, hint)
+}
+
+/// A failure of `spool.db`, with what to do.
+pub(super) fn spool_failure(what: &str, error: &SpoolError) -> Failure {
+    match error {
+        SpoolError::Database(error) => store_failure(what, error),
+        SpoolError::File { .. } => Failure::new(what, error, "check the permissions of the data directory"),
+        SpoolError::Locked { .. } => Failure::new(what, error, "try again in a moment"),
+        SpoolError::Row(_) => Failure::new(what, error, "run `cmem doctor`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_events_are_named() {
+        assert_eq!(pending_line((0, 0)), None);
+        assert!(pending_line((1, 0)).unwrap().starts_with("1 event not yet"));
+        assert!(pending_line((0, 2)).unwrap().starts_with("2 events parked"));
+        assert!(pending_line((3, 2)).unwrap().contains("2 more parked"));
+    }
+
+    #[test]
+    fn a_project_that_is_not_there_is_named() {
+        let args = ScopeArgs { project: Some(String::from("nowhere")), all_projects: false };
+        assert!(place("search", None, &args).unwrap_err().to_string().contains("nowhere"));
+    }
+}

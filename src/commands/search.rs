@@ -1,0 +1,97 @@
+//! `cmem search`: an index of what matches, one line a record.
+
+use serde::Serialize;
+
+use super::reader::{self, Place};
+use crate::cli::args::SearchArgs;
+use crate::cli::printer::Printer;
+use crate::config::Paths;
+use crate::error::Failure;
+use crate::render;
+use crate::retrieve::{self, Filter, Found, Hit};
+
+const WHAT: &str = "search";
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    total: usize,
+    indexes: &'a [&'static str],
+    pending_events: i64,
+    results: &'a [Hit],
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`] when the memory cannot be read or the project is unknown.
+pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    let words: Vec<&str> = args.query.iter().chain(&args.more).map(String::as_str).collect();
+    let query = words.join(" ");
+    let store = reader::open(WHAT, paths)?;
+    let place = reader::place(WHAT, store.as_ref(), &args.scope)?;
+    let found = match &store {
+        Some(store) => {
+            let filter = filter(args, &place);
+            retrieve::search(store, &query, &filter, args.limit, args.offset)
+                .map_err(|error| reader::store_failure(WHAT, &error))?
+        }
+        None => Found { total: 0, indexes: Vec::new(), hits: Vec::new() },
+    };
+    let pending = reader::pending(paths, printer);
+    if printer.wants_json() {
+        printer.json(&Answer {
+            query: &query,
+            total: found.total,
+            indexes: &found.indexes,
+            pending_events: pending.0 + pending.1,
+            results: &found.hits,
+        });
+        return Ok(());
+    }
+    for hit in &found.hits {
+        printer.data(&render::row(hit, place.home.as_deref()));
+    }
+    printer.talk(&footer(&found, &place, args.offset));
+    if let Some(line) = reader::pending_line(pending) {
+        printer.talk(&line);
+    }
+    Ok(())
+}
+
+fn filter(args: &SearchArgs, place: &Place) -> Filter {
+    Filter {
+        kinds: args.kinds.iter().map(|kind| (*kind).into()).collect(),
+        types: args.types.clone(),
+        concepts: args.concepts.clone(),
+        files: args.files.clone(),
+        since: args.since,
+        until: args.until,
+        session: args.session.clone(),
+        ..Filter::all(place.scope.clone())
+    }
+}
+
+/// How many of how many, and what the next step costs.
+fn footer(found: &Found, place: &Place, offset: usize) -> String {
+    let within = match &place.project {
+        Some(name) => format!("project {}", render::line(name)),
+        None => String::from("all projects"),
+    };
+    if found.hits.is_empty() {
+        let elsewhere = if place.project.is_some() { "; --all-projects looks everywhere" } else { "" };
+        return match found.total {
+            0 => format!("nothing found in {within}{elsewhere}"),
+            total => format!("no row from {offset} on; {total} match in {within}"),
+        };
+    }
+    let tokens: usize = found.hits.iter().map(|hit| hit.tokens).sum();
+    let next = offset + found.hits.len();
+    let rest = if next < found.total { format!("; --offset {next} shows the next") } else { String::new() };
+    format!(
+        "{} of {} in {within}; `cmem get ID...` for the whole (~{} tokens each){rest}",
+        found.hits.len(),
+        found.total,
+        tokens / found.hits.len()
+    )
+}

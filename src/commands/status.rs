@@ -1,0 +1,168 @@
+//! `cmem status`: what waits, what is remembered, what went wrong last.
+
+use serde::Serialize;
+
+use super::reader;
+use crate::cli::printer::Printer;
+use crate::config::Paths;
+use crate::error::Failure;
+use crate::model::Timestamp;
+use crate::spool::{LastError, Ledger, SpoolStatus};
+use crate::store::Counts;
+
+const WHAT: &str = "status";
+const TIME: &str = "%Y-%m-%d %H:%M";
+
+#[derive(Serialize)]
+struct Answer {
+    provider: &'static str,
+    spool: Waiting,
+    memory: Counts,
+    last_stored_at: Option<Timestamp>,
+    last_error: Option<LastError>,
+    paused_until: Option<Timestamp>,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Waiting {
+    waiting: i64,
+    parked: i64,
+    /// Age of the oldest waiting event, in seconds.
+    oldest_age_s: Option<i64>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`] when a database or the settings cannot be read.
+pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    let settings = reader::settings(WHAT, paths)?;
+    let spool = match reader::open_spool(WHAT, paths)? {
+        Some(spool) => Some(spool.status().map_err(|error| reader::spool_failure(WHAT, &error))?),
+        None => None,
+    };
+    let memory = match reader::open(WHAT, paths)? {
+        Some(store) => store.counts().map_err(|error| reader::store_failure(WHAT, &error))?,
+        None => Counts::default(),
+    };
+    let answer = answer(settings.provider.name(), spool.as_ref(), memory);
+    if printer.wants_json() {
+        printer.json(&answer);
+        return Ok(());
+    }
+    for line in text(&answer, spool.as_ref(), paths) {
+        printer.data(&line);
+    }
+    Ok(())
+}
+
+fn answer(provider: &'static str, spool: Option<&SpoolStatus>, memory: Counts) -> Answer {
+    let now = Timestamp::now();
+    Answer {
+        provider,
+        spool: Waiting {
+            waiting: spool.map_or(0, |spool| spool.waiting),
+            parked: spool.map_or(0, |spool| spool.parked),
+            oldest_age_s: spool
+                .and_then(|spool| spool.oldest_at)
+                .map(|oldest| now.since_ms(oldest).max(0) / 1_000),
+        },
+        last_stored_at: memory.last_stored_at,
+        memory,
+        last_error: spool.and_then(|spool| spool.last_error.clone()),
+        paused_until: spool.and_then(|spool| spool.pause.as_ref()).and_then(|pause| pause.until),
+        version: env!("CARGO_PKG_VERSION"),
+    }
+}
+
+fn text(answer: &Answer, spool: Option<&SpoolStatus>, paths: &Paths) -> Vec<String> {
+    let memory = &answer.memory;
+    let mut lines = vec![
+        row("version", answer.version),
+        row("data", &paths.root().display().to_string()),
+        row("provider", answer.provider),
+        row(
+            "memory",
+            &format!(
+                "{} observations, {} summaries, {} prompts in {} projects",
+                memory.observations, memory.summaries, memory.prompts, memory.projects
+            ),
+        ),
+        row("last stored", &answer.last_stored_at.map_or_else(|| String::from("never"), |at| at.local(TIME))),
+        row("waiting", &waiting(&answer.spool)),
+    ];
+    let Some(spool) = spool else { return lines };
+    lines.push(row("ledger", &ledger(&spool.ledger)));
+    if let Some(pause) = &spool.pause {
+        let until = pause.until.map_or_else(String::new, |until| format!(" until {}", until.local(TIME)));
+        lines.push(row("paused", &format!("{}{until}: {}", pause.class, pause.message)));
+        lines.push(row("what to do", &pause.remedy));
+    }
+    if let Some(error) = &spool.last_error {
+        lines
+            .push(row("last error", &format!("{} {}: {}", error.at.local(TIME), error.class, error.message)));
+    }
+    lines
+}
+
+fn row(label: &str, value: &str) -> String {
+    format!("{label:<12} {}", crate::render::line(value))
+}
+
+fn waiting(spool: &Waiting) -> String {
+    let age = match spool.oldest_age_s {
+        Some(age) if spool.waiting > 0 => format!(" (oldest {age} s)"),
+        _ => String::new(),
+    };
+    let parked = match spool.parked {
+        0 => String::new(),
+        parked => format!(", {parked} parked: `cmem queue list`"),
+    };
+    format!("{} events{age}{parked}", spool.waiting)
+}
+
+/// Every event seen, and what became of it.
+fn ledger(ledger: &Ledger) -> String {
+    let reasons: Vec<String> =
+        ledger.skipped.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+    let skipped: i64 = ledger.skipped.values().sum();
+    let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    let balance = match ledger.balance() {
+        0 => String::new(),
+        gap => format!("; {gap} unaccounted for"),
+    };
+    format!(
+        "{} seen = {} stored + {} nothing to record + {skipped} skipped{reasons} + {} dropped + {} waiting + {} parked{balance}",
+        ledger.seen, ledger.stored, ledger.nothing, ledger.dropped, ledger.waiting, ledger.parked
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_json_has_the_documented_keys() {
+        let value = serde_json::to_value(answer("builtin", None, Counts::default())).unwrap();
+        let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
+        assert_eq!(
+            keys,
+            ["provider", "spool", "memory", "last_stored_at", "last_error", "paused_until", "version"]
+        );
+        assert_eq!(value["spool"], serde_json::json!({"waiting": 0, "parked": 0, "oldest_age_s": null}));
+        assert_eq!(value["memory"].as_object().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_ledger_that_does_not_balance_says_so() {
+        let skipped = [(String::from("off"), 2)].into();
+        let mut ledger = Ledger { seen: 5, stored: 3, skipped, ..Ledger::default() };
+        assert_eq!(
+            super::ledger(&ledger),
+            "5 seen = 3 stored + 0 nothing to record + 2 skipped (off 2) + 0 dropped + 0 waiting + 0 parked"
+        );
+        ledger.seen = 6;
+        assert!(super::ledger(&ledger).ends_with("; 1 unaccounted for"));
+    }
+}

@@ -1,0 +1,47 @@
+//! `cmem uninstall`: removes cmem's hooks from Claude Code's settings.
+
+use std::env;
+use std::io::Write;
+
+use super::install::{report, unwritable};
+use crate::error::Failure;
+use crate::hook::install::{self, InstallError, Plan, Scope};
+
+/// Remove cmem's hooks from Claude Code
+///
+/// Removes exactly the entries that run cmem, from the settings of every scope or of one. What was remembered
+/// stays in the data directory.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  cmem uninstall --dry-run\n  cmem uninstall --scope project")]
+pub struct UninstallArgs {
+    /// Only this settings file; without it all three, as seen from the current directory
+    #[arg(long, value_enum)]
+    pub scope: Option<Scope>,
+    /// Show what would change and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Runs the command; what it did goes to `out`.
+///
+/// # Errors
+/// [`Failure`] when a settings file cannot be read, understood or written. Nothing is written unless all of them
+/// were understood.
+pub fn run(args: &UninstallArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let failed = |error: InstallError| Failure::new("uninstall", &error, error.hint());
+    let cwd = env::current_dir().unwrap_or_default();
+    let program = install::program().map_err(failed)?;
+    let mut plans: Vec<Plan> = Vec::new();
+    for scope in Scope::ALL.into_iter().filter(|scope| args.scope.is_none_or(|only| only == *scope)) {
+        let file = install::settings_file(scope, &cwd).map_err(failed)?;
+        // In the home directory the user's file and the project's are one.
+        if plans.iter().all(|plan| plan.path() != file) {
+            plans.push(Plan::uninstall(&file, &program).map_err(failed)?);
+        }
+    }
+    for plan in &plans {
+        let backup = if args.dry_run { None } else { plan.apply().map_err(failed)? };
+        report(plan, args.dry_run, backup.as_deref(), out).map_err(unwritable)?;
+    }
+    Ok(())
+}

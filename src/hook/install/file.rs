@@ -1,0 +1,71 @@
+//! Reading and replacing a settings file whole.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::InstallError;
+
+/// The text of the file; `None` when there is none.
+pub(super) fn read(path: &Path) -> Result<Option<String>, InstallError> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        // A link to nowhere is somebody's set-up, not a missing file.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return Ok(None),
+        Err(source) => return Err(InstallError::Read { path: path.to_owned(), source }),
+    };
+    let text = String::from_utf8(bytes).map_err(|error| InstallError::Parse {
+        path: path.to_owned(),
+        reason: format!("not UTF-8 from byte {} on", error.utf8_error().valid_up_to()),
+    })?;
+    Ok(Some(text))
+}
+
+/// Puts `new` in the place of a file that still holds `old` (`None`: of a file that still is not there), at once
+/// and with the mode of the old one; a link stays a link. Returns the backup of `old`, made beside it.
+pub(super) fn replace(path: &Path, old: Option<&str>, new: &str) -> Result<Option<PathBuf>, InstallError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| InstallError::Write { path, source }
+    };
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder).map_err(failed(folder))?;
+    let backup = match old {
+        Some(old) => {
+            let backup = beside(&target, "", ".cmem-backup");
+            write_new(&target, &backup, old).map_err(failed(&backup))?;
+            Some(backup)
+        }
+        None => None,
+    };
+    let temporary = beside(&target, ".", &format!(".cmem-{}", process::id()));
+    if read(path)?.as_deref() != old {
+        return Err(InstallError::Changed { path: path.to_owned() });
+    }
+    write_new(&target, &temporary, new).and_then(|()| fs::rename(&temporary, &target)).map_err(|error| {
+        let _ = fs::remove_file(&temporary);
+        failed(&target)(error)
+    })?;
+    Ok(backup)
+}
+
+fn beside(path: &Path, before: &str, after: &str) -> PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    path.with_file_name(format!("{before}{name}{after}"))
+}
+
+/// A new file with the mode of `model`, if that exists.
+fn write_new(model: &Path, path: &Path, text: &str) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    if let Ok(meta) = fs::metadata(model) {
+        file.set_permissions(meta.permissions())?;
+    }
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
