@@ -40,8 +40,10 @@ pub(super) fn redact<'a>(text: &'a str, custom: &[Regex]) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(text);
     for index in triggered(&text) {
         let rule = &RULES[index];
-        if let Some(pattern) = COMPILED[index].get_or_init(|| Regex::new(rule.pattern).ok()) {
-            replace(&mut text, pattern, |captures| replacement(rule, captures));
+        let Some(pattern) = COMPILED[index].get_or_init(|| Regex::new(rule.pattern).ok()) else { continue };
+        match rule.secret {
+            Secret::Assignment => replace_assignments(&mut text, pattern),
+            _ => replace(&mut text, pattern, |captures| replacement(rule, captures)),
         }
     }
     for pattern in custom {
@@ -89,15 +91,29 @@ fn replacement(rule: &Rule, captures: &Captures<'_>) -> String {
         Secret::Userinfo if !is_port(value) && !value.starts_with("[redacted:") => {
             format!("{before}{}@", placeholder(rule.kind))
         }
-        Secret::Assignment => assignment(before, value, group(3)).unwrap_or_else(|| whole.to_owned()),
         _ => whole.to_owned(),
     }
 }
 
-fn assignment(name: &str, separator: &str, value: &str) -> Option<String> {
-    let secret = secret_range(name, separator, value)?;
-    let kind = kind_of(name);
-    Some(format!("{name}{separator}{}[redacted:{kind}]{}", &value[..secret.start], &value[secret.end..]))
+/// The pattern's value reaches to the end of the line, and another assignment may stand behind the secret in it.
+fn replace_assignments(text: &mut Cow<'_, str>, pattern: &Regex) {
+    let (mut replaced, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(captures) = pattern.captures_at(text, at) {
+        let (Some(name), Some(separator), Some(value)) = (captures.get(1), captures.get(2), captures.get(3)) else {
+            break;
+        };
+        at = value.start();
+        if let Some(secret) = secret_range(name.as_str(), separator.as_str(), value.as_str()) {
+            replaced.push_str(&text[copied..at + secret.start]);
+            replaced.push_str(&format!("[redacted:{}]", kind_of(name.as_str())));
+            copied = at + secret.end;
+            at = copied;
+        }
+    }
+    if copied > 0 {
+        replaced.push_str(&text[copied..]);
+        *text = Cow::Owned(replaced);
+    }
 }
 
 /// The kind of credential that a name stands for.

@@ -96,6 +96,17 @@ fn code_prose_and_ids_stay_readable() {
 }
 
 #[test]
+fn every_assignment_of_a_line_is_seen() {
+    for (text, left) in [
+        ("TOKEN=abc123 ; password: 'two words' ; done", "TOKEN=[redacted:token] ; password: '[redacted:password]' ; done"),
+        ("sid=1; api_key=k3y&secret=s3cr3t&user=bob", "sid=1; api_key=[redacted:key]&secret=[redacted:secret]&user=bob"),
+        ("token: refresh it, password=hunter2x", "token: refresh it, password=[redacted:password]"),
+    ] {
+        assert_eq!(clean(text), left);
+    }
+}
+
+#[test]
 fn every_string_and_key_of_an_event_is_cleaned() {
     let (slack, anthropic) = (token("xoxb-12345-", 24), token("sk-ant-api03-", 60));
     let mut value = json!({
