@@ -37,7 +37,8 @@ fn main() {
     println!("Measured: {}", common::world::binary().display());
     println!("| what | figure |\n|---|---|");
     for (name, measure) in ALL {
-        let wanted = if asked.is_empty() { name != "client" } else { asked.iter().any(|asked| asked == name) };
+        let wanted =
+            if asked.is_empty() { name != "client" } else { asked.iter().any(|asked| asked == name) };
         if wanted {
             measure();
         }
