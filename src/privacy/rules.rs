@@ -17,7 +17,7 @@ pub(super) enum Secret {
     MixedValue,
     /// Capture group 2 of a URL's userinfo, unless it is a port.
     Userinfo,
-    /// Groups 1 name, 2 separator, 3 value of an assignment, judged by `assignment`.
+    /// What follows groups 1, the name, and 2, the separator of an assignment, as judged by `assignment`.
     Assignment,
 }
 
@@ -160,7 +160,7 @@ pub(super) static RULES: &[Rule] = &[
     rule(
         "secret",
         CREDENTIAL_WORDS,
-        r#"((?i-u:[a-z0-9_.-]*(?:passwords?|passwd|passphrase|pwd|secrets?|token|api[_-]?key|access[_-]?key|account[_-]?key|secret[_-]?key|signing[_-]?key|encryption[_-]?key|private[_-]?key|credentials?|secret_key_base)))(\\*["'`]?[ \t]*(?:=>|:=|=|:)[ \t]*)(\\*"[^"\r\n]*"|\\*'[^'\r\n]*'|\\*`[^`\r\n]*`|[^\r\n"'`]+)"#,
+        r#"((?i-u:[a-z0-9_.-]*(?:passwords?|passwd|passphrase|pwd|secrets?|token|api[_-]?key|access[_-]?key|account[_-]?key|secret[_-]?key|signing[_-]?key|encryption[_-]?key|private[_-]?key|credentials?|secret_key_base)))(\\*["'`]?[ \t]*(?:=>|:=|=|:)[ \t]*)"#,
         Secret::Assignment,
     ),
 ];

@@ -41,7 +41,10 @@ pub(super) fn redact<'a>(text: &'a str, custom: &[Regex]) -> Cow<'a, str> {
     for index in triggered(&text) {
         let rule = &RULES[index];
         if let Some(pattern) = COMPILED[index].get_or_init(|| Regex::new(rule.pattern).ok()) {
-            replace(&mut text, pattern, |captures| replacement(rule, captures));
+            match rule.secret {
+                Secret::Assignment => redact_assignments(&mut text, pattern),
+                _ => replace(&mut text, pattern, |captures| replacement(rule, captures)),
+            }
         }
     }
     for pattern in custom {
@@ -89,15 +92,45 @@ fn replacement(rule: &Rule, captures: &Captures<'_>) -> String {
         Secret::Userinfo if !is_port(value) && !value.starts_with("[redacted:") => {
             format!("{before}{}@", placeholder(rule.kind))
         }
-        Secret::Assignment => assignment(before, value, group(3)).unwrap_or_else(|| whole.to_owned()),
         _ => whole.to_owned(),
     }
 }
 
-fn assignment(name: &str, separator: &str, value: &str) -> Option<String> {
-    let secret = secret_range(name, separator, value)?;
-    let kind = kind_of(name);
-    Some(format!("{name}{separator}{}[redacted:{kind}]{}", &value[..secret.start], &value[secret.end..]))
+/// Goes on right behind each secret, or behind the sign where there is none: the rest of a line may hold
+/// further assignments.
+fn redact_assignments(text: &mut Cow<'_, str>, pattern: &Regex) {
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(captures) = pattern.captures_at(text, at) {
+        let group = |index: usize| captures.get(index).map_or("", |found| found.as_str());
+        let Some(found) = captures.get(0) else { break };
+        at = found.end();
+        if let Some(secret) = secret_range(group(1), group(2), value_at(&text[at..])) {
+            out.push_str(&text[copied..at + secret.start]);
+            out.push_str(&format!("[redacted:{}]", kind_of(group(1))));
+            at += secret.end;
+            copied = at;
+        }
+    }
+    if copied > 0 {
+        out.push_str(&text[copied..]);
+        *text = Cow::Owned(out);
+    }
+}
+
+/// The value that begins here: a quoted text with its quotes, else up to a quote or the end of the line.
+fn value_at(rest: &str) -> &str {
+    let escapes = rest.len() - rest.trim_start_matches('\\').len();
+    let line = rest.split(['\r', '\n']).next().unwrap_or_default();
+    if let Some(quote) = line[escapes.min(line.len())..].chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {
+        if let Some(length) = line[escapes + 1..].find(quote) {
+            return &line[..escapes + 1 + length + 1];
+        }
+    }
+    let plain = line.trim_start_matches(['"', '\'', '`']);
+    let from = line.len() - plain.len();
+    let end = plain.find(['"', '\'', '`']).unwrap_or(plain.len());
+    &line[..from + end]
 }
 
 /// The kind of credential that a name stands for.
