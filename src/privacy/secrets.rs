@@ -122,10 +122,9 @@ fn redact_assignments(text: &mut Cow<'_, str>, pattern: &Regex) {
 fn value_at(rest: &str) -> &str {
     let escapes = rest.len() - rest.trim_start_matches('\\').len();
     let line = rest.split(['\r', '\n']).next().unwrap_or_default();
-    if let Some(quote) = line[escapes.min(line.len())..].chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {
-        if let Some(length) = line[escapes + 1..].find(quote) {
-            return &line[..escapes + 1 + length + 1];
-        }
+    let quote = line[escapes.min(line.len())..].chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
+    if let Some(length) = quote.and_then(|quote| line[escapes + 1..].find(quote)) {
+        return &line[..escapes + 1 + length + 1];
     }
     let plain = line.trim_start_matches(['"', '\'', '`']);
     let from = line.len() - plain.len();
