@@ -23,10 +23,8 @@ pub fn info(paths: &Paths, settings: &Settings, message: &str) {
 /// A log that cannot be written is no reason to fail.
 fn write(paths: &Paths, level: &str, message: &str) {
     let path = paths.log();
-    if let Some(folder) = path.parent() {
-        if fs::create_dir_all(folder).is_err() {
-            return;
-        }
+    if path.parent().is_some_and(|folder| fs::create_dir_all(folder).is_err()) {
+        return;
     }
     if fs::metadata(&path).is_ok_and(|file| file.len() > MAX_BYTES) {
         let _ = fs::rename(&path, path.with_extension("log.1"));

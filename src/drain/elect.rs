@@ -10,14 +10,13 @@ use crate::spool::{FileLock, Spool};
 /// Starts a drainer unless one is at work or the observer is paused. A failure is not the hook's to report:
 /// the event is safe, and the next hook tries again.
 pub fn wake(paths: &Paths, spool: &Spool, settings: &Settings) {
-    if let Ok(Some(pause)) = spool.pause() {
-        if pause.holds(Timestamp::now(), &fingerprint(settings)) {
-            return;
-        }
+    let pause = spool.pause().ok().flatten();
+    if pause.is_some_and(|pause| pause.holds(Timestamp::now(), &fingerprint(settings))) {
+        return;
     }
-    if let Ok(Some(lock)) = FileLock::try_acquire(&paths.drain_lock()) {
-        if let Err(error) = start_detached(paths, &lock) {
-            crate::log::error(paths, &error.to_string());
-        }
+    if let Ok(Some(lock)) = FileLock::try_acquire(&paths.drain_lock())
+        && let Err(error) = start_detached(paths, &lock)
+    {
+        crate::log::error(paths, &error.to_string());
     }
 }

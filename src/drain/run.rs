@@ -125,7 +125,7 @@ impl<'a> Drainer<'a> {
             match self.spool.claim(Timestamp::now(), self.lease(), &self.patience())? {
                 Claim::Batch(claimed) => {
                     let events = claimed.events.len() as u64;
-                    let stop = self.process(claimed, &mut drained)?;
+                    let stop = self.process(*claimed, &mut drained)?;
                     progress.advanced(events, u64::try_from(self.spool.status()?.waiting).unwrap_or_default());
                     if stop.is_some() {
                         drained.stopped = stop;

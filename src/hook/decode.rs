@@ -5,7 +5,7 @@ mod patch;
 
 use serde_json::{Map, Value};
 
-pub use delivery::Delivery;
+pub(super) use delivery::Delivery;
 
 use super::wire::{EventName, Payload, id_of, text_of};
 use crate::model::{Agent, Event, EventKind, OBSERVER_MARKER, Outcome, StartSource, Timestamp};

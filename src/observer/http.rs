@@ -51,17 +51,17 @@ impl Endpoint {
     ///
     /// # Errors
     /// The verdict, when there is no complete answer of a sensible size.
-    pub(super) fn post(&self, body: &Value) -> Result<HttpAnswer, Verdict> {
+    pub(super) fn post(&self, body: &Value) -> Result<HttpAnswer, Box<Verdict>> {
         let mut request = self.agent.post(&self.url).header("content-type", "application/json");
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let mut response = request.send(body.to_string()).map_err(|error| self.verdict(&error))?;
+        let mut response = request.send(body.to_string()).map_err(|error| Box::new(self.verdict(&error)))?;
         let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let wait = header.and_then(|value| retry_after(value, Timestamp::now()));
         let status = response.status().as_u16();
         let reader = response.body_mut().with_config().limit(MAX_ANSWER);
-        let body = reader.read_to_vec().map_err(|error| self.verdict(&error))?;
+        let body = reader.read_to_vec().map_err(|error| Box::new(self.verdict(&error)))?;
         Ok(HttpAnswer { status, wait, body })
     }
 

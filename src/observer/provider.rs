@@ -81,7 +81,7 @@ impl Remote {
         let request = prompt::request(&self.mode, batch);
         let answer = match self.endpoint.post(&self.wire.body(&self.model, &request)) {
             Ok(answer) => answer,
-            Err(verdict) => return (verdict, Spoken::default()),
+            Err(verdict) => return (*verdict, Spoken::default()),
         };
         let now = Timestamp::now();
         if !(200..300).contains(&answer.status) {

@@ -7,7 +7,10 @@ use super::rules::CREDENTIAL_WORDS;
 pub(super) fn secret_range(name: &str, separator: &str, value: &str) -> Option<std::ops::Range<usize>> {
     let escapes = value.len() - value.trim_start_matches('\\').len();
     let quote = value[escapes..].chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
+    let closed = quote.is_some_and(|quote| value.len() > escapes + 1 && value.ends_with(quote));
     let range = match quote {
+        // An opening quote that nothing closes in this line: the line was cut, all of it is the value.
+        Some(_) if !closed => escapes + 1..value.len(),
         Some(_) => {
             let inner = escapes + 1..value.len() - 1;
             // The closing quote of JSON in a string has its own backslashes.

@@ -17,7 +17,7 @@ pub(super) enum Secret {
     MixedValue,
     /// Capture group 2 of a URL's userinfo, unless it is a port.
     Userinfo,
-    /// Groups 1 name, 2 separator, 3 value of an assignment, judged by `assignment`.
+    /// What follows groups 1, the name, and 2, the separator of an assignment, as judged by `assignment`.
     Assignment,
 }
 
@@ -41,7 +41,7 @@ const fn rule(
     Rule { kind, triggers, pattern, secret }
 }
 
-/// In the order of application: blocks and headers before the tokens that they hold, assignments last.
+/// In the order of application: blocks, then assignments and headers, then the tokens that they may hold.
 pub(super) static RULES: &[Rule] = &[
     rule(
         "private_key",
@@ -61,6 +61,13 @@ pub(super) static RULES: &[Rule] = &[
         &["private key"],
         r"(?:[A-Za-z0-9+/=]{16,}(?:\\[nr]|[ \t\r\n])+)*[A-Za-z0-9+/=]*(?:\\[nr]|[ \t\r\n])*-----END[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
         Secret::Whole,
+    ),
+    // Before the headers: a header's value reaches to a quote, and must not take the name of another secret away.
+    rule(
+        "secret",
+        CREDENTIAL_WORDS,
+        r#"((?i-u:[a-z0-9_.-]*(?:passwords?|passwd|passphrase|pwd|secrets?|token|api[_-]?key|access[_-]?key|account[_-]?key|secret[_-]?key|signing[_-]?key|encryption[_-]?key|private[_-]?key|credentials?|secret_key_base)))(\\*["'`]?[ \t]*(?:=>|:=|=|:)[ \t]*)"#,
+        Secret::Assignment,
     ),
     rule(
         "authorization",
@@ -156,12 +163,6 @@ pub(super) static RULES: &[Rule] = &[
         &["-u ", "--user"],
         r#"((?:[ \t]-u[ \t]*|--(?:proxy-)?user[ =])["']?[A-Za-z0-9._%+@-]+:)([^ \t\r\n"']+)"#,
         Secret::Value,
-    ),
-    rule(
-        "secret",
-        CREDENTIAL_WORDS,
-        r#"((?i-u:[a-z0-9_.-]*(?:passwords?|passwd|passphrase|pwd|secrets?|token|api[_-]?key|access[_-]?key|account[_-]?key|secret[_-]?key|signing[_-]?key|encryption[_-]?key|private[_-]?key|credentials?|secret_key_base)))(\\*["'`]?[ \t]*(?:=>|:=|=|:)[ \t]*)(\\*"[^"\r\n]*"|\\*'[^'\r\n]*'|\\*`[^`\r\n]*`|[^\r\n"'`]+)"#,
-        Secret::Assignment,
     ),
 ];
 

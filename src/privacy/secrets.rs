@@ -40,10 +40,11 @@ pub(super) fn redact<'a>(text: &'a str, custom: &[Regex]) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(text);
     for index in triggered(&text) {
         let rule = &RULES[index];
-        let Some(pattern) = COMPILED[index].get_or_init(|| Regex::new(rule.pattern).ok()) else { continue };
-        match rule.secret {
-            Secret::Assignment => replace_assignments(&mut text, pattern),
-            _ => replace(&mut text, pattern, |captures| replacement(rule, captures)),
+        if let Some(pattern) = COMPILED[index].get_or_init(|| Regex::new(rule.pattern).ok()) {
+            match rule.secret {
+                Secret::Assignment => redact_assignments(&mut text, pattern),
+                _ => replace(&mut text, pattern, |captures| replacement(rule, captures)),
+            }
         }
     }
     for pattern in custom {
@@ -95,25 +96,40 @@ fn replacement(rule: &Rule, captures: &Captures<'_>) -> String {
     }
 }
 
-/// The pattern's value reaches to the end of the line, and another assignment may stand behind the secret in it.
-fn replace_assignments(text: &mut Cow<'_, str>, pattern: &Regex) {
-    let (mut replaced, mut copied, mut at) = (String::new(), 0, 0);
+/// Goes on right behind each secret, or behind the sign where there is none: the rest of a line may hold
+/// further assignments.
+fn redact_assignments(text: &mut Cow<'_, str>, pattern: &Regex) {
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
     while let Some(captures) = pattern.captures_at(text, at) {
-        let (Some(name), Some(separator), Some(value)) = (captures.get(1), captures.get(2), captures.get(3)) else {
-            break;
-        };
-        at = value.start();
-        if let Some(secret) = secret_range(name.as_str(), separator.as_str(), value.as_str()) {
-            replaced.push_str(&text[copied..at + secret.start]);
-            replaced.push_str(&format!("[redacted:{}]", kind_of(name.as_str())));
-            copied = at + secret.end;
-            at = copied;
+        let group = |index: usize| captures.get(index).map_or("", |found| found.as_str());
+        let Some(found) = captures.get(0) else { break };
+        at = found.end();
+        if let Some(secret) = secret_range(group(1), group(2), value_at(&text[at..])) {
+            out.push_str(&text[copied..at + secret.start]);
+            out.push_str(&format!("[redacted:{}]", kind_of(group(1))));
+            at += secret.end;
+            copied = at;
         }
     }
     if copied > 0 {
-        replaced.push_str(&text[copied..]);
-        *text = Cow::Owned(replaced);
+        out.push_str(&text[copied..]);
+        *text = Cow::Owned(out);
     }
+}
+
+/// The value that begins here: a quoted text with its quotes, else up to a quote or the end of the line.
+fn value_at(rest: &str) -> &str {
+    let escapes = rest.len() - rest.trim_start_matches('\\').len();
+    let line = rest.split(['\r', '\n']).next().unwrap_or_default();
+    let quote = line[escapes.min(line.len())..].chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
+    if let Some(length) = quote.and_then(|quote| line[escapes + 1..].find(quote)) {
+        return &line[..escapes + 1 + length + 1];
+    }
+    let plain = line.trim_start_matches(['"', '\'', '`']);
+    let from = line.len() - plain.len();
+    let end = plain.find(['"', '\'', '`']).unwrap_or(plain.len());
+    &line[..from + end]
 }
 
 /// The kind of credential that a name stands for.

@@ -67,6 +67,15 @@ fn credentials_are_gone_and_their_surroundings_stay() {
 }
 
 #[test]
+fn several_assignments_in_a_line_are_all_seen() {
+    let cleaned = clean("API_KEY=k1k2k3 ; password: 'abc def 9!' ; token=t4t5 ; https://h/?token=q6q7&user=bob password: \"cut 8");
+    for secret in ["k1k2k3", "abc def", "t4t5", "q6q7", "cut 8"] {
+        assert!(!cleaned.contains(secret), "{secret} in {cleaned}");
+    }
+    assert!(cleaned.contains("&user=bob"), "{cleaned}");
+}
+
+#[test]
 fn code_prose_and_ids_stay_readable() {
     for text in [
         "commit 3f786850e387550fdab836ed7e6dc881de23001b",

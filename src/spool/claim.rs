@@ -27,7 +27,7 @@ pub struct Patience {
 #[derive(Debug)]
 pub enum Claim {
     /// This batch, now leased.
-    Batch(Claimed),
+    Batch(Box<Claimed>),
     /// Nothing yet; an unfinished turn to linger for is ready at this time.
     WaitUntil(Timestamp),
     /// Nothing that is due.
@@ -86,7 +86,7 @@ impl Spool {
             Next::Ready { place, ids } => {
                 let claimed = lease_rows(&transaction, &ids, place, now.plus_ms(millis(lease)))?;
                 transaction.commit()?;
-                Claim::Batch(claimed)
+                Claim::Batch(Box::new(claimed))
             }
             Next::WaitUntil(at) => Claim::WaitUntil(at),
             Next::Nothing => Claim::Nothing,

@@ -1,22 +1,61 @@
-//! placeholder
-use super::{Answer, Batch, Mode, Observer, Usage, Verdict};
+//! The embedded observer: no network, no account, the same answer every time.
+//!
+//! It writes one observation per turn and a summary of the session, from three sources that do not guess: the
+//! user's own words, the assistant's own conclusion, and the evidence of the tool calls (names of changed items,
+//! commands with how they ended, tests that failed and passed, commits). Sentences are taken as they are, in the
+//! language in which they were written.
 
+mod draft;
+mod edits;
+mod items;
+mod keywords;
+mod kind;
+mod runs;
+mod sentences;
+mod summary;
+mod turn;
+mod words;
+
+use self::draft::{Understood, understand};
+use self::words::Language;
+use super::mode::Mode;
+use super::{Answer, Batch, Observer, Reply, Usage, Verdict};
+
+/// The embedded observer.
+#[derive(Debug)]
 pub(super) struct Builtin {
-    #[allow(dead_code)]
     mode: Mode,
 }
 
 impl Builtin {
+    /// An observer that writes in the types, concepts and language of `mode`.
     pub(super) fn new(mode: Mode) -> Self {
         Self { mode }
     }
 }
 
 impl Observer for Builtin {
-    fn observe(&self, _batch: &Batch) -> Answer {
-        Answer { verdict: Verdict::Nothing, usage: Usage::default(), model: String::from("builtin") }
+    fn observe(&self, batch: &Batch) -> Answer {
+        let locale = Language::of_locale(&self.mode.locale);
+        let turns = turn::split(batch);
+        let stopped = turns.last().is_some_and(|turn| turn.stopped);
+        let understood: Vec<Understood> =
+            turns.iter().map(|turn| understand(turn, &batch.root, locale)).collect();
+        let worth: Vec<Understood> = understood.into_iter().filter(Understood::matters).collect();
+        let verdict = if worth.is_empty() {
+            Verdict::Nothing
+        } else {
+            let drafts = worth.iter().map(|turn| turn.draft(&self.mode)).collect();
+            let summary = if stopped { summary::summary(&worth, &batch.titles) } else { None };
+            Verdict::Stored(Reply { drafts, summary })
+        };
+        Answer { verdict, usage: Usage::default(), model: String::from("builtin") }
     }
+
     fn wants_whole_turns(&self) -> bool {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;
