@@ -245,8 +245,11 @@ fn what_people_read_is_pinned() {
     let model = ModelServer::start();
     let world = World::with_model(&model);
     world.send("UserPromptSubmit", json!({"prompt": "why do deploys fail on Mondays?"})).answer();
-    world.note("deploys fail because the cache is cold");
-    world.note("cache is warmed by a cron job");
+    // One batch each, whoever drains first.
+    for note in ["deploys fail because the cache is cold", "cache is warmed by a cron job"] {
+        world.note(note);
+        world.drain();
+    }
     world.send("Stop", json!({"last_assistant_message": "The cache is cold on Mondays."})).silent();
     world.drain();
     for (name, args) in [

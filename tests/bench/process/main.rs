@@ -5,6 +5,11 @@
 //! Prints a Markdown table. Every latency is measured beside an empty static Rust process, the runs
 //! interleaved, so that a busy machine slows both alike.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints its table, and stops where it cannot go on"
+)]
 #![allow(unreachable_pub, reason = "the helpers are shared with the tests")]
 
 #[path = "../../common/mod.rs"]
