@@ -46,7 +46,7 @@ pub fn fill(world: &World, from: usize, count: usize) {
 }
 
 fn draft(number: usize, words: &[&str]) -> Draft {
-    let mut state = number as u64 * 0x9e37_79b9_7f4a_7c15 + 1;
+    let mut state = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut word = || {
         // xorshift64 (Marsaglia, 2003)
         state ^= state << 13;
