@@ -21,7 +21,9 @@ fn both_apis_store_what_the_model_says() {
     world.note("by messages");
     world.drain();
     world.set("CMEM_PROVIDER", "openai");
-    world.set("CMEM_OPENAI_BASE_URL", &format!("{}/v1", model.url()));
+    // By name: a static build must find hosts too.
+    world.set("CMEM_OPENAI_BASE_URL", &format!("{}/v1", model.url().replace("127.0.0.1", "localhost")));
+    world.set("CMEM_MODEL", "some-model");
     world.set("CMEM_OPENAI_API_KEY", "other-key");
     world.note("by chat completions");
     world.drain();
@@ -76,6 +78,7 @@ fn refused_credentials_stop_the_calls_until_something_changes() {
         let later = world.send("SessionStart", json!({"session_id": "later"})).answer().unwrap_or_default();
         assert!(later["systemMessage"].is_null(), "the notice is gone: {later}");
         assert_eq!(world.search("status 401"), Vec::<String>::new());
+        world.drain();
         world.assert_all_done();
     }
 }

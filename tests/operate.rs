@@ -16,8 +16,9 @@ fn status_has_the_documented_shape() {
         (&json!(0), &json!(0)),
         "{empty}"
     );
-    world.note("anything at all");
-    world.send("Stop", json!({"last_assistant_message": "Found that the cache is cold."})).silent();
+    world.send("PostToolUseFailure", json!({})).silent();
+    let said = "The build in Makefile fails because the cache is cold on Mondays.";
+    world.send("Stop", json!({"last_assistant_message": said})).silent();
     world.drain();
     let status = world.status();
     assert_eq!(status["provider"], "builtin");
@@ -97,8 +98,7 @@ fn a_damaged_or_newer_database_is_refused_and_never_touched() {
         let connection = Connection::open(world.data().join("memory.db")).unwrap();
         connection.execute_batch("CREATE TABLE t (x); PRAGMA user_version = 9999").unwrap();
     };
-    let cases: [(&str, &dyn Fn(&World)); 2] = [("damaged", &damaged), ("newer", &newer)];
-    for (name, spoil) in cases {
+    for (name, spoil) in [("damaged", damaged as fn(&World)), ("newer", newer)] {
         let world = World::new();
         fs::create_dir(world.data()).unwrap();
         spoil(&world);

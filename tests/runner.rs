@@ -1,6 +1,11 @@
 //! The one integration target. Every file in this folder is listed here; a forgotten one fails the first test.
 
 #![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and prints what it measured or skipped"
+)]
+#![allow(
     unreachable_pub,
     reason = "the helpers are shared with the benchmarks, which are crates of their own"
 )]

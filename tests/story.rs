@@ -93,9 +93,8 @@ fn the_builtin_observer_writes_the_same_every_time() {
         world.send("UserPromptSubmit", json!({"prompt": "为什么部署会失败？"})).answer();
         world
             .send(
-                "PostToolUse",
-                json!({"tool_input": {"command": "make deploy"},
-                   "tool_response": {"stdout": "cache is cold\nfailed", "stderr": ""}}),
+                "PostToolUseFailure",
+                json!({"tool_input": {"command": "make deploy"}, "error": "Exit code 2\ncache is cold"}),
             )
             .silent();
         world.send("Stop", json!({"last_assistant_message": "部署失败是因为缓存是冷的。"})).silent();

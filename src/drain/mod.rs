@@ -10,4 +10,4 @@ mod transcript;
 pub use detach::{DetachError, inherited_lock, start_detached};
 pub use elect::wake;
 pub use policy::fingerprint;
-pub use run::{Drained, Drainer, DrainError, Progress};
+pub use run::{DrainError, Drained, Drainer, Progress};

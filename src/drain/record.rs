@@ -92,7 +92,8 @@ impl Memory {
             return Ok(Outcome { class, observations: 0 });
         };
         let session = first.session.as_str();
-        let tokens_spent = (usage.input + usage.output) / i64::try_from(reply.drafts.len().max(1)).unwrap_or(1);
+        let tokens_spent =
+            (usage.input + usage.output) / i64::try_from(reply.drafts.len().max(1)).unwrap_or(1);
         let agent = common_agent(&claimed.events);
 
         let transaction = self.store.begin()?;
@@ -127,10 +128,17 @@ impl Memory {
         }
         if let Some(summary) = reply.summary {
             let summary = redact_summary(summary, cleaner);
-            let new = NewSummary { project, session, prompt_number, text: &summary, model, created_at: last.at };
+            let new =
+                NewSummary { project, session, prompt_number, text: &summary, model, created_at: last.at };
             index::record_summary(&transaction, &new)?;
         }
-        transaction.batch_done(&BatchRecord { id: &claimed.id, class, model, usage: (usage.input, usage.cached, usage.output), created_at: Timestamp::now() })?;
+        transaction.batch_done(&BatchRecord {
+            id: &claimed.id,
+            class,
+            model,
+            usage: (usage.input, usage.cached, usage.output),
+            created_at: Timestamp::now(),
+        })?;
         transaction.commit()?;
         Ok(Outcome { class, observations })
     }

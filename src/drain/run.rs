@@ -126,7 +126,8 @@ impl<'a> Drainer<'a> {
                 Claim::Batch(claimed) => {
                     let events = claimed.events.len() as u64;
                     let stop = self.process(*claimed, &mut drained)?;
-                    progress.advanced(events, u64::try_from(self.spool.status()?.waiting).unwrap_or_default());
+                    progress
+                        .advanced(events, u64::try_from(self.spool.status()?.waiting).unwrap_or_default());
                     if stop.is_some() {
                         drained.stopped = stop;
                         break;
@@ -208,7 +209,8 @@ impl<'a> Drainer<'a> {
         };
         let Answer { verdict, usage, model } = answer;
         let Some(class) = failure_class(&verdict) else {
-            let Outcome { class, observations } = self.memory.record(&claimed, verdict, usage, &model, &self.cleaner)?;
+            let Outcome { class, observations } =
+                self.memory.record(&claimed, verdict, usage, &model, &self.cleaner)?;
             self.spool.settle(&claimed.id, class)?;
             if self.spool.pause()?.is_some() {
                 self.spool.end_pause()?;
@@ -237,7 +239,12 @@ impl<'a> Drainer<'a> {
         Ok(self.observer.observe(&batch))
     }
 
-    fn fail(&self, claimed: &Claimed, verdict: &Verdict, class: &'static str) -> Result<Option<LastError>, DrainError> {
+    fn fail(
+        &self,
+        claimed: &Claimed,
+        verdict: &Verdict,
+        class: &'static str,
+    ) -> Result<Option<LastError>, DrainError> {
         let now = Timestamp::now();
         let failures = match self.spool.pause()? {
             Some(pause) if pause.class == class => pause.failures + 1,

@@ -72,7 +72,8 @@ mod tests {
     const USER: &str = r#"{"type":"user","message":{"role":"user","content":"hi"}}"#;
 
     fn assistant(text: &str) -> String {
-        serde_json::json!({"type":"assistant","message":{"content":[{"type":"text","text":text}]}}).to_string()
+        serde_json::json!({"type":"assistant","message":{"content":[{"type":"text","text":text}]}})
+            .to_string()
     }
 
     #[test]

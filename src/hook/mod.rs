@@ -55,9 +55,10 @@ pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl Re
         }
     };
     let is_start = matches!(decoded.event.kind, EventKind::SessionStart { .. });
-    let taken = paths.create().map_err(|error| error.to_string()).and_then(|()| {
-        handle(&paths, &settings, decoded).map_err(|error| error.to_string())
-    });
+    let taken = paths
+        .create()
+        .map_err(|error| error.to_string())
+        .and_then(|()| handle(&paths, &settings, decoded).map_err(|error| error.to_string()));
     match taken {
         Ok(output) => output,
         // Nothing else of this session will be kept either: the one place where the user is told.
@@ -97,12 +98,8 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let wakes = wakes_drainer(&event, settings);
     let (key, exact) = (delivery.delivery_key(), delivery.is_exact());
-    let arrival = Arrival::Event {
-        event: Box::new(event),
-        identity: Box::new(identity),
-        key: key.to_vec(),
-        exact,
-    };
+    let arrival =
+        Arrival::Event { event: Box::new(event), identity: Box::new(identity), key: key.to_vec(), exact };
     if let Err(error) = spool.append(&arrival, shown.as_ref()) {
         log::error(paths, &error.to_string());
         arrival.append_to_overflow(paths)?;
@@ -138,7 +135,8 @@ fn belongs_to_turn(kind: &EventKind) -> bool {
 /// A model may be shown any event; the builtin observer waits for whole turns, so that only what ends one
 /// (also an interrupted one) is worth a process.
 fn wakes_drainer(event: &Event, settings: &Settings) -> bool {
-    settings.provider != Provider::Builtin || !matches!(event.kind, EventKind::Tool { .. } | EventKind::SubagentStop { .. })
+    settings.provider != Provider::Builtin
+        || !matches!(event.kind, EventKind::Tool { .. } | EventKind::SubagentStop { .. })
 }
 
 fn count_skipped(paths: &Paths, reason: &str) {

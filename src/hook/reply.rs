@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::config::{Paths, Settings};
+use crate::log;
 use crate::model::{Event, Identity, StartSource, Timestamp};
 use crate::render;
 use crate::retrieve;
 use crate::spool::{Pause, SessionState, Shown, Spool};
 use crate::store::{Store, StoreError};
-use crate::log;
 
 /// The answer to a SessionStart, and what it puts into the session's history.
 pub(super) fn session_start(

@@ -113,11 +113,12 @@ impl Sink for Asked {
 
 /// Words that a question is made of, whatever it asks about.
 const STOP_WORDS: &[&str] = &[
-    "a", "an", "and", "are", "at", "be", "by", "did", "do", "does", "for", "from", "had", "has", "have", "how", "i",
-    "in", "is", "it", "its", "my", "not", "of", "on", "or", "our", "that", "the", "their", "this", "to", "was", "we",
-    "were", "what", "when", "where", "which", "who", "why", "with", "you", "der", "die", "das", "und", "ist", "wie",
-    "ein", "eine", "zu", "von", "mit", "le", "la", "les", "un", "une", "et", "est", "des", "du", "en", "que", "el",
-    "los", "las", "y", "es", "de", "por", "para", "como", "il", "che", "e", "di", "o", "um", "uma", "os", "as",
+    "a", "an", "and", "are", "at", "be", "by", "did", "do", "does", "for", "from", "had", "has", "have",
+    "how", "i", "in", "is", "it", "its", "my", "not", "of", "on", "or", "our", "that", "the", "their",
+    "this", "to", "was", "we", "were", "what", "when", "where", "which", "who", "why", "with", "you", "der",
+    "die", "das", "und", "ist", "wie", "ein", "eine", "zu", "von", "mit", "le", "la", "les", "un", "une",
+    "et", "est", "des", "du", "en", "que", "el", "los", "las", "y", "es", "de", "por", "para", "como", "il",
+    "che", "e", "di", "o", "um", "uma", "os", "as",
 ];
 
 /// Characters whose pairs with others are grammar rather than words, in Chinese, Japanese and Korean.
@@ -166,7 +167,8 @@ impl Splitter {
 
     /// A run of a script without blanks.
     fn dense(&self, start: usize, sink: &mut impl Sink) -> usize {
-        let end = (start..self.chars.len()).find(|at| self.class(*at) != Class::Dense).unwrap_or(self.chars.len());
+        let end =
+            (start..self.chars.len()).find(|at| self.class(*at) != Class::Dense).unwrap_or(self.chars.len());
         let run: String = self.chars[start..end].iter().flat_map(|c| c.to_lowercase()).collect();
         let clusters: Vec<String> = run.graphemes(true).map(str::to_owned).collect();
         sink.run(&clusters);
@@ -181,7 +183,8 @@ impl Splitter {
         let mut segments = 0;
         let mut at = start;
         loop {
-            let end = (at..self.chars.len()).find(|i| self.class(*i) != Class::Word).unwrap_or(self.chars.len());
+            let end =
+                (at..self.chars.len()).find(|i| self.class(*i) != Class::Word).unwrap_or(self.chars.len());
             let segment = &self.chars[at..end.min(at + MAX_WORD)];
             let pieces = pieces(segment);
             let whole = fold(segment);
@@ -239,11 +242,25 @@ fn classify(c: char) -> Class {
     }
     match c as u32 {
         // Kana, Han, Hangul, and their marks; then Thai, Lao, Burmese, Khmer.
-        0x3005..=0x3007 | 0x3041..=0x3096 | 0x3099..=0x309A | 0x309D..=0x309F | 0x30A1..=0x30FA
-        | 0x30FC..=0x30FF | 0x3105..=0x312F | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0x1100..=0x11FF
-        | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0x20000..=0x3FFFF => Class::Dense,
-        0x0E01..=0x0E3A | 0x0E40..=0x0E4E | 0x0E81..=0x0EDF | 0x1000..=0x109F | 0x1780..=0x17D3 => Class::Dense,
-        0x2190..=0x21FF | 0x2300..=0x23FF | 0x2600..=0x27BF | 0x2B00..=0x2BFF | 0x1F000..=0x1FAFF => Class::Symbol,
+        0x3005..=0x3007
+        | 0x3041..=0x3096
+        | 0x3099..=0x309A
+        | 0x309D..=0x309F
+        | 0x30A1..=0x30FA
+        | 0x30FC..=0x30FF
+        | 0x3105..=0x312F
+        | 0x3400..=0x4DBF
+        | 0x4E00..=0x9FFF
+        | 0x1100..=0x11FF
+        | 0xAC00..=0xD7A3
+        | 0xF900..=0xFAFF
+        | 0x20000..=0x3FFFF => Class::Dense,
+        0x0E01..=0x0E3A | 0x0E40..=0x0E4E | 0x0E81..=0x0EDF | 0x1000..=0x109F | 0x1780..=0x17D3 => {
+            Class::Dense
+        }
+        0x2190..=0x21FF | 0x2300..=0x23FF | 0x2600..=0x27BF | 0x2B00..=0x2BFF | 0x1F000..=0x1FAFF => {
+            Class::Symbol
+        }
         _ if c.is_alphanumeric() || is_combining_mark(c) => Class::Word,
         _ => Class::Other,
     }
@@ -257,8 +274,9 @@ fn pieces(word: &[char]) -> Vec<String> {
         let (before, here) = (word[at - 1], word[at]);
         let digit_edge = before.is_ascii_digit() != here.is_ascii_digit();
         let hump = before.is_lowercase() && here.is_uppercase();
-        let acronym_end =
-            before.is_uppercase() && here.is_uppercase() && word.get(at + 1).is_some_and(|c| c.is_lowercase());
+        let acronym_end = before.is_uppercase()
+            && here.is_uppercase()
+            && word.get(at + 1).is_some_and(|c| c.is_lowercase());
         if digit_edge || hump || acronym_end {
             pieces.push(fold(&word[start..at]));
             start = at;
@@ -353,7 +371,9 @@ mod tests {
 
     #[test]
     fn queries_do_not_find_what_is_not_there() {
-        for (query, text) in [("C++", "plain C code"), ("回滚", "回家 滚动"), ("登录", "接口鉴权"), ("cat", "concat")] {
+        for (query, text) in
+            [("C++", "plain C code"), ("回滚", "回家 滚动"), ("登录", "接口鉴权"), ("cat", "concat")]
+        {
             assert!(!finds(query, text), "{query} in {text}");
         }
     }

@@ -62,9 +62,35 @@ fn is_placeholder(secret: &str) -> bool {
 /// Types, calls, variables: what stands behind the sign in a program.
 fn is_code(secret: &str) -> bool {
     const WORDS: &[&str] = &[
-        "string", "str", "&str", "bool", "boolean", "int", "number", "any", "null", "none", "nil", "true", "false",
-        "undefined", "unknown", "optional", "required", "void", "bytes", "object", "char", "varchar", "text", "self", "u8",
-        "usize", "u32", "i64", "u64",
+        "string",
+        "str",
+        "&str",
+        "bool",
+        "boolean",
+        "int",
+        "number",
+        "any",
+        "null",
+        "none",
+        "nil",
+        "true",
+        "false",
+        "undefined",
+        "unknown",
+        "optional",
+        "required",
+        "void",
+        "bytes",
+        "object",
+        "char",
+        "varchar",
+        "text",
+        "self",
+        "u8",
+        "usize",
+        "u32",
+        "i64",
+        "u64",
     ];
     let text = secret.trim().trim_end_matches([')', '}', ']']);
     let first = text.split([' ', '<', '[', '?', '|', '=']).next().unwrap_or_default();
@@ -73,9 +99,20 @@ fn is_code(secret: &str) -> bool {
         || text.contains('(')
         || text.contains("::")
         || text.contains("->")
-        || ["process.env", "os.environ", "env.", "self.", "this.", "config.", "settings.", "args.", "opts.", "options."]
-            .iter()
-            .any(|prefix| text.starts_with(prefix))
+        || [
+            "process.env",
+            "os.environ",
+            "env.",
+            "self.",
+            "this.",
+            "config.",
+            "settings.",
+            "args.",
+            "opts.",
+            "options.",
+        ]
+        .iter()
+        .any(|prefix| text.starts_with(prefix))
 }
 
 /// `token=access_token`: a variable named after what it holds.

@@ -14,7 +14,10 @@ static DATA_URI: Lazy<Option<Regex>> =
 /// Notes the base64 of an image block (`{type: "base64", media_type, data}`) and of a picture that was read
 /// (`{base64, type, originalSize}`).
 pub(super) fn note_blobs(mut map: Map<String, Value>) -> Map<String, Value> {
-    let kind = ["media_type", "type"].iter().filter_map(|key| map.get(*key)?.as_str()).find(|kind| kind.contains('/'));
+    let kind = ["media_type", "type"]
+        .iter()
+        .filter_map(|key| map.get(*key)?.as_str())
+        .find(|kind| kind.contains('/'));
     let kind = kind.unwrap_or("data").to_owned();
     let is_block = map.get("type").and_then(Value::as_str) == Some("base64");
     for key in ["base64", "data"] {

@@ -45,9 +45,9 @@ impl Cleaner {
 
     /// Replaces credentials only: for texts that are not the user's, such as a model's reply.
     pub fn redact(&self, text: &str) -> String {
-        let custom = self.compiled.get_or_init(|| {
-            self.patterns.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect()
-        });
+        let custom = self
+            .compiled
+            .get_or_init(|| self.patterns.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
         secrets::redact(&media::note_data_uris(text), custom).into_owned()
     }
 

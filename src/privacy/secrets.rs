@@ -64,7 +64,8 @@ fn triggered(text: &str) -> Vec<usize> {
         }
         let rest = &bytes[at..];
         for (index, rule) in RULES.iter().enumerate() {
-            hit[index] = hit[index] || rule.triggers.iter().any(|trigger| begins_with(rest, trigger.as_bytes()));
+            hit[index] =
+                hit[index] || rule.triggers.iter().any(|trigger| begins_with(rest, trigger.as_bytes()));
         }
     }
     (0..RULES.len()).filter(|index| hit[*index]).collect()
@@ -87,7 +88,9 @@ fn replacement(rule: &Rule, captures: &Captures<'_>) -> String {
     match rule.secret {
         Secret::Whole => placeholder(rule.kind),
         Secret::Mixed if is_mixed(whole) => placeholder(rule.kind),
-        Secret::Value if !value.trim().starts_with("[redacted:") => format!("{before}{}", placeholder(rule.kind)),
+        Secret::Value if !value.trim().starts_with("[redacted:") => {
+            format!("{before}{}", placeholder(rule.kind))
+        }
         Secret::MixedValue if is_mixed(value) => format!("{before}{}", placeholder(rule.kind)),
         Secret::Userinfo if !is_port(value) && !value.starts_with("[redacted:") => {
             format!("{before}{}@", placeholder(rule.kind))

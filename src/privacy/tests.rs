@@ -51,7 +51,11 @@ fn credentials_are_gone_and_their_surroundings_stay() {
         (format!("AI{}", token("za", 35)), token("", 35), "redacted"),
         (token("sk_live_", 24), token("", 24), "redacted"),
         (
-            format!("-----BEGIN OPENSSH PRIVATE{}-----\n{}\n-----END OPENSSH PRIVATE KEY-----\nafter", " KEY", token("", 64)),
+            format!(
+                "-----BEGIN OPENSSH PRIVATE{}-----\n{}\n-----END OPENSSH PRIVATE KEY-----\nafter",
+                " KEY",
+                token("", 64)
+            ),
             token("", 64),
             "after",
         ),
@@ -68,7 +72,9 @@ fn credentials_are_gone_and_their_surroundings_stay() {
 
 #[test]
 fn several_assignments_in_a_line_are_all_seen() {
-    let cleaned = clean("API_KEY=k1k2k3 ; password: 'abc def 9!' ; token=t4t5 ; https://h/?token=q6q7&user=bob password: \"cut 8");
+    let cleaned = clean(
+        "API_KEY=k1k2k3 ; password: 'abc def 9!' ; token=t4t5 ; https://h/?token=q6q7&user=bob password: \"cut 8",
+    );
     for secret in ["k1k2k3", "abc def", "t4t5", "q6q7", "cut 8"] {
         assert!(!cleaned.contains(secret), "{secret} in {cleaned}");
     }
@@ -101,6 +107,23 @@ fn code_prose_and_ids_stay_readable() {
         "api_key: process.env.API_KEY,",
     ] {
         assert_eq!(clean(text), text);
+    }
+}
+
+#[test]
+fn every_assignment_of_a_line_is_seen() {
+    for (text, left) in [
+        (
+            "TOKEN=abc123 ; password: 'two words' ; done",
+            "TOKEN=[redacted:token] ; password: '[redacted:password]' ; done",
+        ),
+        (
+            "sid=1; api_key=k3y&secret=s3cr3t&user=bob",
+            "sid=1; api_key=[redacted:key]&secret=[redacted:secret]&user=bob",
+        ),
+        ("token: refresh it, password=hunter2x", "token: refresh it, password=[redacted:password]"),
+    ] {
+        assert_eq!(clean(text), left);
     }
 }
 

@@ -67,7 +67,13 @@ fn rank(age: usize, row: &Observation) -> f64 {
 }
 
 fn normalised(title: &str) -> String {
-    title.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches(['.', '。']).to_owned()
+    title
+        .to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .trim_end_matches(['.', '。'])
+        .to_owned()
 }
 
 /// Conditions that each use one index in the order wanted; their union is the scope.
@@ -121,7 +127,9 @@ fn newest_summary(store: &Store, scope: &Scope) -> Result<Option<crate::model::S
     let mut newest: Option<(i64, i64)> = None;
     for (condition, project) in branches(scope) {
         let condition = condition.replace("status = 'active'", "1");
-        let sql = format!("SELECT created_at, id FROM summaries WHERE {condition} ORDER BY created_at DESC, id DESC LIMIT 1");
+        let sql = format!(
+            "SELECT created_at, id FROM summaries WHERE {condition} ORDER BY created_at DESC, id DESC LIMIT 1"
+        );
         let mut statement = store.conn().prepare_cached(&sql)?;
         let mut rows = statement.query(rusqlite::params_from_iter(project))?;
         if let Some(row) = rows.next()? {

@@ -20,7 +20,9 @@ const CHUNK: usize = 200;
 pub fn get(store: &Store, ids: &[RecordId]) -> Result<(Vec<Record>, Vec<RecordId>), StoreError> {
     let pick = |want: fn(&RecordId) -> Option<i64>| ids.iter().filter_map(want).collect::<Vec<i64>>();
     let mut records: HashMap<RecordId, Record> = HashMap::new();
-    for record in observations(store, &pick(|id| if let RecordId::Observation(n) = id { Some(*n) } else { None }))? {
+    for record in
+        observations(store, &pick(|id| if let RecordId::Observation(n) = id { Some(*n) } else { None }))?
+    {
         records.insert(RecordId::Observation(record.id), Record::Observation(Box::new(record)));
     }
     for record in summaries(store, &pick(|id| if let RecordId::Summary(n) = id { Some(*n) } else { None }))? {

@@ -12,9 +12,9 @@ use crate::store::{Store, StoreError};
 /// # Errors
 /// [`StoreError::Sql`].
 pub fn scope(store: &Store, identity: &Identity) -> Result<Scope, StoreError> {
-    let mut statement = store
-        .conn()
-        .prepare_cached("SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree")?;
+    let mut statement = store.conn().prepare_cached(
+        "SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree",
+    )?;
     let worktree = identity.worktree.as_deref().unwrap_or_default();
     let ids = statement.query_map((&identity.key, worktree), |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(Scope::Projects(ids))
@@ -32,8 +32,9 @@ pub fn scope_by_name(store: &Store, name: &str) -> Result<Option<Scope>, StoreEr
         })
         .optional()?;
     let Some((key, worktree)) = found else { return Ok(None) };
-    let mut statement =
-        store.conn().prepare("SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree")?;
+    let mut statement = store
+        .conn()
+        .prepare("SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree")?;
     let ids = statement.query_map((key, worktree), |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(Some(Scope::Projects(ids)))
 }

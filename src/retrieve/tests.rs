@@ -172,9 +172,20 @@ fn prompts_and_summaries_are_found_too() {
     let tx = f.store.begin().unwrap();
     let project = tx.project(&place("/x/app", None)).unwrap();
     let text = "why is the gateway slow?";
-    index::record_prompt(&tx, &NewPrompt { project, session: "s", number: 1, text, created_at: Timestamp(5) }).unwrap();
+    index::record_prompt(
+        &tx,
+        &NewPrompt { project, session: "s", number: 1, text, created_at: Timestamp(5) },
+    )
+    .unwrap();
     let summary = SummaryDraft { learned: String::from("the gateway retries"), ..SummaryDraft::default() };
-    let new = NewSummary { project, session: "s", prompt_number: None, text: &summary, model: "m", created_at: Timestamp(6) };
+    let new = NewSummary {
+        project,
+        session: "s",
+        prompt_number: None,
+        text: &summary,
+        model: "m",
+        created_at: Timestamp(6),
+    };
     index::record_summary(&tx, &new).unwrap();
     tx.commit().unwrap();
     let ids: Vec<String> = search(&f.store, "gateway", &Filter::all(Scope::All), 9, 0)
@@ -216,7 +227,8 @@ fn a_timeline_is_a_window_in_time_order() {
         let timeline = timeline(&f.store, &anchor, 2, 1, &all).unwrap().unwrap();
         (timeline.anchor, timeline.items.into_iter().map(|hit| hit.title).collect())
     };
-    let expected = (RecordId::Observation(ids[4]), ["step 2", "step 3", "step 4", "step 5"].map(str::to_owned).to_vec());
+    let expected =
+        (RecordId::Observation(ids[4]), ["step 2", "step 3", "step 4", "step 5"].map(str::to_owned).to_vec());
     assert_eq!(around(Anchor::Record(RecordId::Observation(ids[4]))), expected);
     assert_eq!(around(Anchor::Time(Timestamp(42))), expected);
     assert_eq!(around(Anchor::Query(String::from("step 4"))), expected);

@@ -148,7 +148,9 @@ fn settle_place(conn: &Connection, event: &Event, identity: &Identity) -> Result
 
 fn latest_place(conn: &Connection, session: &str, cwd: &str) -> Result<Option<(i64, Identity)>, SpoolError> {
     let row: Option<(i64, String)> = conn
-        .prepare_cached("SELECT id, identity FROM places WHERE session = ?1 AND cwd = ?2 ORDER BY id DESC LIMIT 1")?
+        .prepare_cached(
+            "SELECT id, identity FROM places WHERE session = ?1 AND cwd = ?2 ORDER BY id DESC LIMIT 1",
+        )?
         .query_row((session, cwd), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     match row {

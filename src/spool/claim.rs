@@ -163,9 +163,9 @@ impl Spool {
     /// # Errors
     /// [`SpoolError`] when the database fails.
     pub fn abandoned(&self, before: Timestamp) -> Result<Vec<String>, SpoolError> {
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT DISTINCT batch FROM events WHERE batch IS NOT NULL AND lease_until < ?1")?;
+        let mut statement = self.conn.prepare_cached(
+            "SELECT DISTINCT batch FROM events WHERE batch IS NOT NULL AND lease_until < ?1",
+        )?;
         let batches = statement.query_map([before.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(batches)
     }
@@ -262,9 +262,8 @@ fn heads(conn: &Connection, session: &str, place: i64, most: u32) -> Result<Vec<
 /// How many rows from the first on make one batch, and whether it is complete: what only needs recording is
 /// complete at once, the rest when its turn ends or the batch is full.
 fn cut(heads: &[Head], patience: &Patience) -> (usize, bool) {
-    let only_recorded = |head: &Head| {
-        !matches!(head.kind.as_str(), "prompt" | "tool" | "stop" | "subagent_stop")
-    };
+    let only_recorded =
+        |head: &Head| !matches!(head.kind.as_str(), "prompt" | "tool" | "stop" | "subagent_stop");
     let recorded = heads.iter().take_while(|head| only_recorded(head)).count();
     if recorded > 0 {
         return (recorded, true);

@@ -94,7 +94,9 @@ impl Spool {
     /// [`SpoolError`] when the database fails.
     pub fn grant_probe(&self) -> Result<(), SpoolError> {
         match self.pause()? {
-            Some(pause) if pause.needs_user() && !pause.probe => self.set_pause(&Pause { probe: true, ..pause }),
+            Some(pause) if pause.needs_user() && !pause.probe => {
+                self.set_pause(&Pause { probe: true, ..pause })
+            }
             _ => Ok(()),
         }
     }

@@ -55,7 +55,12 @@ impl Spool {
             .conn
             .prepare_cached("SELECT private, notified, shown, shown_at FROM sessions WHERE session = ?1")?
             .query_row([session], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<String>>(2)?, row.get::<_, Option<i64>>(3)?))
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get::<_, Option<String>>(2)?,
+                    row.get::<_, Option<i64>>(3)?,
+                ))
             })
             .optional()?;
         let Some((private, notified, shown, shown_at)) = row else {

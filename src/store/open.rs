@@ -13,8 +13,7 @@ use crate::config::Paths;
 /// (<https://sqlite.org/releaselog/3_51_3.html>).
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-static SCHEMA: Schema =
-    Schema { migrations: &[include_str!("migrations/0001_memory.sql")], page_size: 4096 };
+static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_memory.sql")], page_size: 4096 };
 
 /// How a database file is made, and brought up to date.
 #[derive(Debug)]
@@ -74,11 +73,7 @@ pub fn require_sqlite_version() -> Result<(), StoreError> {
 }
 
 /// Opens `path` for writing and brings its schema up to date.
-pub(crate) fn open_writable(
-    path: &Path,
-    schema: &Schema,
-    busy: Duration,
-) -> Result<Connection, StoreError> {
+pub(crate) fn open_writable(path: &Path, schema: &Schema, busy: Duration) -> Result<Connection, StoreError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = connect(path, flags, busy)?;
@@ -92,11 +87,7 @@ pub(crate) fn open_writable(
 }
 
 /// Opens `path` read-only; a file with an older schema is brought up to date first.
-pub(crate) fn open_readable(
-    path: &Path,
-    schema: &Schema,
-    busy: Duration,
-) -> Result<Connection, StoreError> {
+pub(crate) fn open_readable(path: &Path, schema: &Schema, busy: Duration) -> Result<Connection, StoreError> {
     if !path.exists() {
         return Err(StoreError::Missing { path: path.to_owned() });
     }
@@ -135,7 +126,10 @@ fn refuse_newer(path: &Path, found: i64, schema: &Schema) -> Result<(), StoreErr
 
 fn migrate(mut conn: Connection, path: &Path, schema: &Schema) -> Result<Connection, StoreError> {
     // Both take effect only on a file that has no table yet, and must come before the journal mode.
-    conn.execute_batch(&format!("PRAGMA page_size = {}; PRAGMA auto_vacuum = INCREMENTAL", schema.page_size))?;
+    conn.execute_batch(&format!(
+        "PRAGMA page_size = {}; PRAGMA auto_vacuum = INCREMENTAL",
+        schema.page_size
+    ))?;
     let journal: String = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     if journal != "wal" {
         conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;

@@ -74,7 +74,9 @@ impl Store {
     pub fn last_prompt(&self, session: &str) -> Result<Option<(i64, String)>, StoreError> {
         Ok(self
             .conn
-            .prepare_cached("SELECT number, text FROM prompts WHERE session = ?1 ORDER BY number DESC LIMIT 1")?
+            .prepare_cached(
+                "SELECT number, text FROM prompts WHERE session = ?1 ORDER BY number DESC LIMIT 1",
+            )?
             .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?)
     }

@@ -8,7 +8,7 @@ pub mod payload;
 pub mod world;
 
 pub use mock::{AgentApi, Mode, ModelServer, Step};
-pub use world::{Ran, World};
+pub use world::World;
 
 use std::thread;
 use std::time::{Duration, Instant};

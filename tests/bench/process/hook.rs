@@ -36,7 +36,8 @@ pub fn one_at_a_time() {
     let text = "a line of a very long build log\n".repeat(20 * 1024 * 1024 / 32);
     let mut large = Series::default();
     for _ in 0..10 {
-        let event = payload::event("PostToolUse", &world.project(), json!({"tool_response": {"stdout": text}}));
+        let event =
+            payload::event("PostToolUse", &world.project(), json!({"tool_response": {"stdout": text}}));
         large.add(run(&mut cmem(&world, &["hook"], event.to_string().as_bytes())));
     }
     row("hook, 20 MB PostToolUse", &large.beside(&base));

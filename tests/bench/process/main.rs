@@ -5,6 +5,11 @@
 //! Prints a Markdown table. Every latency is measured beside an empty static Rust process, the runs
 //! interleaved, so that a busy machine slows both alike.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints its table, and stops where it cannot go on"
+)]
 #![allow(unreachable_pub, reason = "the helpers are shared with the tests")]
 
 #[path = "../../common/mod.rs"]
@@ -37,7 +42,8 @@ fn main() {
     println!("Measured: {}", common::world::binary().display());
     println!("| what | figure |\n|---|---|");
     for (name, measure) in ALL {
-        let wanted = if asked.is_empty() { name != "client" } else { asked.iter().any(|asked| asked == name) };
+        let wanted =
+            if asked.is_empty() { name != "client" } else { asked.iter().any(|asked| asked == name) };
         if wanted {
             measure();
         }

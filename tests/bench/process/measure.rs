@@ -57,10 +57,17 @@ pub fn empty_process() -> PathBuf {
         let musl = format!("{}-unknown-linux-musl", env::consts::ARCH);
         let build = |extra: &[&str]| {
             let mut rustc = Command::new("rustc");
-            rustc.args(["-O", "-C", "strip=symbols", "-C", "panic=abort"]).args(extra).arg("-o").arg(&program);
+            rustc
+                .args(["-O", "-C", "strip=symbols", "-C", "panic=abort"])
+                .args(extra)
+                .arg("-o")
+                .arg(&program);
             rustc.arg(&source).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
         };
-        assert!(build(&["--target", &musl]) || build(&["-C", "target-feature=+crt-static"]), "rustc cannot build it");
+        assert!(
+            build(&["--target", &musl]) || build(&["-C", "target-feature=+crt-static"]),
+            "rustc cannot build it"
+        );
     }
     program
 }

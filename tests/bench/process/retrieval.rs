@@ -9,7 +9,8 @@ use crate::measure::{Series, cmem, empty, run};
 use crate::{corpus, row};
 
 const ROUNDS: usize = 40;
-const QUERIES: [&str; 4] = ["checkout timeout", "worktree merge rebase", "payment_refund", "lease deadline signal"];
+const QUERIES: [&str; 4] =
+    ["checkout timeout", "worktree merge rebase", "payment_refund", "lease deadline signal"];
 
 pub fn at_every_size() {
     let world = World::new();
@@ -22,7 +23,11 @@ pub fn at_every_size() {
         let mut base = Series::default();
         for round in 0..ROUNDS {
             base.add(run(&mut empty(&world)));
-            let event = payload::event("SessionStart", &world.project(), json!({"session_id": format!("s-{size}-{round}")}));
+            let event = payload::event(
+                "SessionStart",
+                &world.project(),
+                json!({"session_id": format!("s-{size}-{round}")}),
+            );
             start.add(run(&mut cmem(&world, &["hook"], event.to_string().as_bytes())));
             // The drainer that the start woke is not part of the search.
             world.wait_for_drainers();

@@ -1,6 +1,6 @@
 //! A small HTTP/1.1 server on a free port of 127.0.0.1: one thread and one request per connection.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
