@@ -1,12 +1,13 @@
 //! `cmem install`: registers cmem's hooks with Claude Code.
 
 use std::env;
-use std::io::{self, Write};
-use std::path::Path;
 
+use serde::Serialize;
+
+use crate::cli::printer::Printer;
 use crate::error::Failure;
 use crate::hook::agents::CLAUDE_CODE;
-use crate::hook::install::{self, InstallError, Plan, Scope};
+use crate::hook::install::{self, Change, InstallError, Plan, Scope};
 
 /// Register cmem's hooks with Claude Code
 ///
@@ -24,60 +25,79 @@ pub struct InstallArgs {
     pub dry_run: bool,
 }
 
-/// Runs the command; what it did goes to `out`.
+#[derive(Serialize)]
+struct Answer<'a> {
+    client_version: Option<String>,
+    #[serde(flatten)]
+    file: FileAnswer<'a>,
+}
+
+/// What changed in one file, or would change.
+#[derive(Serialize)]
+pub(super) struct FileAnswer<'a> {
+    file: String,
+    dry_run: bool,
+    changes: &'a [Change],
+    backup: Option<String>,
+    hooks_disabled: bool,
+}
+
+/// Runs the command.
 ///
 /// # Errors
 /// [`Failure`] when the settings file cannot be read, understood or written; it is unchanged then.
-pub fn run(args: &InstallArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &InstallArgs, printer: &mut Printer) -> Result<(), Failure> {
     let failed = |error: InstallError| Failure::new("install", &error, error.hint());
     let cwd = env::current_dir().unwrap_or_default();
     let file = install::settings_file(args.scope, &cwd).map_err(failed)?;
     let program = install::program().map_err(failed)?;
     let version = install::installed_version(&CLAUDE_CODE);
     let plan = Plan::install(&file, &program, version).map_err(failed)?;
-    let backup = if args.dry_run { None } else { plan.apply().map_err(failed)? };
-    let told = report(&plan, args.dry_run, backup.as_deref(), out).and_then(|()| {
-        match version {
-            Some(version) => writeln!(out, "{} {version}", CLAUDE_CODE.name)?,
-            None => writeln!(
-                out,
-                "`{} --version` gives no answer: only events that every version knows are added",
-                CLAUDE_CODE.program
-            )?,
-        }
-        if plan.hooks_disabled() {
-            writeln!(out, "\"disableAllHooks\" is true in this file: {} runs no hook", CLAUDE_CODE.name)?;
-        }
-        if args.dry_run || plan.changes().is_empty() {
-            return Ok(());
-        }
-        writeln!(out, "Sessions that start from now on are remembered. `cmem doctor` checks it.")
-    });
-    told.map_err(unwritable)
+    let file = carry_out(&plan, args.dry_run).map_err(failed)?;
+    if printer.wants_json() {
+        printer.json(&Answer { client_version: version.map(|version| version.to_string()), file });
+        return Ok(());
+    }
+    tell(&file, printer);
+    match version {
+        Some(version) => printer.talk(&format!("{} {version}", CLAUDE_CODE.name)),
+        None => printer.talk(&format!(
+            "`{} --version` gives no answer: only events that every version knows are added",
+            CLAUDE_CODE.program
+        )),
+    }
+    if file.hooks_disabled {
+        printer.talk(&format!("\"disableAllHooks\" is true in this file: {} runs no hook", CLAUDE_CODE.name));
+    }
+    if !args.dry_run && !file.changes.is_empty() {
+        printer.talk("Sessions that start from now on are remembered. `cmem doctor` checks it.");
+    }
+    Ok(())
 }
 
-/// Says what changed in one file, or would change.
-pub(super) fn report(
-    plan: &Plan,
-    dry_run: bool,
-    backup: Option<&Path>,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let file = plan.path().display();
-    if plan.changes().is_empty() {
-        return writeln!(out, "{file}: nothing to do");
-    }
-    writeln!(out, "{file}{}", if dry_run { " would change:" } else { ":" })?;
-    for change in plan.changes() {
-        writeln!(out, "  {change}")?;
-    }
-    match backup {
-        Some(backup) => writeln!(out, "The file as it was: {}", backup.display()),
-        None => Ok(()),
-    }
+/// Makes the changes of one file, or only says what they are.
+pub(super) fn carry_out(plan: &Plan, dry_run: bool) -> Result<FileAnswer<'_>, InstallError> {
+    let backup = if dry_run { None } else { plan.apply()? };
+    Ok(FileAnswer {
+        file: plan.path().display().to_string(),
+        dry_run,
+        changes: plan.changes(),
+        backup: backup.map(|backup| backup.display().to_string()),
+        hooks_disabled: plan.hooks_disabled(),
+    })
 }
 
-/// The output went away or cannot be written.
-pub(super) fn unwritable(error: io::Error) -> Failure {
-    Failure::new("output", error, "the settings are changed as far as they were listed")
+/// What changed in one file, for people.
+pub(super) fn tell(answer: &FileAnswer<'_>, printer: &mut Printer) {
+    if answer.changes.is_empty() {
+        printer.data(&format!("{}: nothing to do", answer.file));
+        return;
+    }
+    printer.data(&format!("{}{}", answer.file, if answer.dry_run { " would change:" } else { ":" }));
+    for change in answer.changes {
+        printer.data(&format!("  {change}"));
+    }
+    if let Some(backup) = &answer.backup {
+        printer.data(&format!("The file as it was: {backup}"));
+    }
 }

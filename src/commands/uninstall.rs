@@ -1,9 +1,11 @@
 //! `cmem uninstall`: removes cmem's hooks from Claude Code's settings.
 
 use std::env;
-use std::io::Write;
 
-use super::install::{report, unwritable};
+use serde::Serialize;
+
+use super::install::{FileAnswer, carry_out, tell};
+use crate::cli::printer::Printer;
 use crate::error::Failure;
 use crate::hook::install::{self, InstallError, Plan, Scope};
 
@@ -22,12 +24,17 @@ pub struct UninstallArgs {
     pub dry_run: bool,
 }
 
-/// Runs the command; what it did goes to `out`.
+#[derive(Serialize)]
+struct Answer<'a> {
+    files: &'a [FileAnswer<'a>],
+}
+
+/// Runs the command.
 ///
 /// # Errors
 /// [`Failure`] when a settings file cannot be read, understood or written. Nothing is written unless all of them
 /// were understood.
-pub fn run(args: &UninstallArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &UninstallArgs, printer: &mut Printer) -> Result<(), Failure> {
     let failed = |error: InstallError| Failure::new("uninstall", &error, error.hint());
     let cwd = env::current_dir().unwrap_or_default();
     let program = install::program().map_err(failed)?;
@@ -39,9 +46,14 @@ pub fn run(args: &UninstallArgs, out: &mut impl Write) -> Result<(), Failure> {
             plans.push(Plan::uninstall(&file, &program).map_err(failed)?);
         }
     }
+    let mut files = Vec::new();
     for plan in &plans {
-        let backup = if args.dry_run { None } else { plan.apply().map_err(failed)? };
-        report(plan, args.dry_run, backup.as_deref(), out).map_err(unwritable)?;
+        files.push(carry_out(plan, args.dry_run).map_err(failed)?);
     }
+    if printer.wants_json() {
+        printer.json(&Answer { files: &files });
+        return Ok(());
+    }
+    files.iter().for_each(|file| tell(file, printer));
     Ok(())
 }

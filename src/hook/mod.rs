@@ -17,6 +17,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
+use decode::Delivery;
 pub use decode::{Decoded, Ignored, decode};
 pub use read::{ReadError, read_value};
 
@@ -26,7 +27,7 @@ use crate::git;
 use crate::log;
 use crate::model::{Event, EventKind, Identity, Timestamp};
 use crate::privacy::Cleaner;
-use crate::spool::{Arrival, Spool, SpoolError};
+use crate::spool::{Arrival, Shown, Spool, SpoolError};
 
 /// How long stdin may stay incomplete: some clients never close it, some never write to it.
 const STDIN_PATIENCE: Duration = Duration::from_secs(1);
@@ -75,17 +76,19 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     let spool = match Spool::open_for_hook(paths) {
         Ok(spool) => spool,
         Err(error) => {
-            overflow(paths, None, event, &delivery.delivery_key(), delivery.is_exact(), &error)?;
-            return Ok(None);
+            let identity = git::identify(Path::new(&event.cwd));
+            keep_aside(paths, &arrival(event, identity, &delivery), &error)?;
+            // A database that is only busy will take the event in later; what is wrong with any other must be told.
+            return if error.is_busy() { Ok(None) } else { Err(error) };
         }
     };
     let session = spool.session(&event.session).unwrap_or_default();
-    if session.private && belongs_to_turn(&event.kind) {
-        count_skipped(paths, "private");
-        return Ok(None);
-    }
-    if let Some(reason) = triage::skip_reason(&event, settings) {
-        count_skipped(paths, reason);
+    let skip = match triage::skip_reason(&event, settings) {
+        _ if session.private && belongs_to_turn(&event.kind) => Some("private"),
+        reason => reason,
+    };
+    if let Some(reason) = skip {
+        append(paths, &spool, &skipped(reason), None)?;
         return Ok(None);
     }
     let identity = identity(&spool, &event);
@@ -97,13 +100,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     };
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let wakes = wakes_drainer(&event, settings);
-    let (key, exact) = (delivery.delivery_key(), delivery.is_exact());
-    let arrival =
-        Arrival::Event { event: Box::new(event), identity: Box::new(identity), key: key.to_vec(), exact };
-    if let Err(error) = spool.append(&arrival, shown.as_ref()) {
-        log::error(paths, &error.to_string());
-        arrival.append_to_overflow(paths)?;
-    }
+    append(paths, &spool, &arrival(event, identity, &delivery), shown.as_ref())?;
     if wakes || spool.log_is_long() {
         drain::wake(paths, &spool, settings);
     }
@@ -139,26 +136,37 @@ fn wakes_drainer(event: &Event, settings: &Settings) -> bool {
         || !matches!(event.kind, EventKind::Tool { .. } | EventKind::SubagentStop { .. })
 }
 
-fn count_skipped(paths: &Paths, reason: &str) {
-    let arrival = Arrival::Skipped { reason: reason.to_owned() };
-    let counted = paths.create().is_ok()
-        && Spool::open_for_hook(paths).and_then(|spool| spool.append(&arrival, None)).is_ok();
-    if !counted {
-        let _ = arrival.append_to_overflow(paths);
+fn arrival(event: Event, identity: Identity, delivery: &Delivery) -> Arrival {
+    Arrival::Event {
+        event: Box::new(event),
+        identity: Box::new(identity),
+        key: delivery.delivery_key().to_vec(),
+        exact: delivery.is_exact(),
     }
 }
 
-fn overflow(
-    paths: &Paths,
-    identity: Option<Identity>,
-    event: Event,
-    key: &[u8],
-    exact: bool,
-    cause: &SpoolError,
-) -> Result<(), SpoolError> {
+fn skipped(reason: &str) -> Arrival {
+    Arrival::Skipped { reason: reason.to_owned() }
+}
+
+fn count_skipped(paths: &Paths, reason: &str) {
+    let arrival = skipped(reason);
+    let _ = match paths.create().map(|()| Spool::open_for_hook(paths)) {
+        Ok(Ok(spool)) => append(paths, &spool, &arrival, None),
+        Ok(Err(error)) => keep_aside(paths, &arrival, &error),
+        Err(_) => Ok(()),
+    };
+}
+
+/// Appends to the spool, or beside it when the spool cannot be written in time.
+fn append(paths: &Paths, spool: &Spool, arrival: &Arrival, shown: Option<&Shown>) -> Result<(), SpoolError> {
+    match spool.append(arrival, shown) {
+        Ok(_) => Ok(()),
+        Err(error) => keep_aside(paths, arrival, &error),
+    }
+}
+
+fn keep_aside(paths: &Paths, arrival: &Arrival, cause: &SpoolError) -> Result<(), SpoolError> {
     log::error(paths, &cause.to_string());
-    let identity = identity.unwrap_or_else(|| git::identify(Path::new(&event.cwd)));
-    let arrival =
-        Arrival::Event { event: Box::new(event), identity: Box::new(identity), key: key.to_vec(), exact };
     arrival.append_to_overflow(paths)
 }

@@ -96,8 +96,8 @@ fn notice(spool: &Spool) -> Option<String> {
 /// The notice of a hook that cannot keep anything.
 pub(super) fn cannot_write(paths: &Paths, why: &str) -> Option<String> {
     let notice = format!(
-        "cmem: nothing of this session can be remembered: {why}. What to do: make {} writable for you and \
-         run `cmem doctor`",
+        "cmem: what happens in this session cannot be remembered: {why}. What to do: run `cmem doctor`; the files \
+         are in {} and must be writable for you",
         paths.root().display()
     );
     message(None, Some(&notice))

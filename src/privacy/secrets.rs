@@ -11,17 +11,21 @@ use super::rules::{RULES, Rule, Secret};
 /// Rises with every change of the rules, so that old rows can be scanned again.
 pub const RULES_VERSION: u32 = 1;
 
-/// Which two lower-case bytes begin a trigger, as a set of 2^16 bits, built with the program: most texts hold
-/// few of them, and a search automaton built at each start would cost a hook more than the rest of its work.
-static PAIRS: [u64; 1024] = {
-    let mut set = [0; 1024];
+/// How many bytes of a trigger the table of beginnings knows; no trigger is shorter.
+const BEGINNING: usize = 3;
+
+/// Which three bytes begin a trigger, five bits of each (which letters of both cases share), built with the
+/// program: few texts hold one, and a search automaton built at each start would cost a hook more than the rest
+/// of its work.
+static BEGINNINGS: [u64; 512] = {
+    let mut set = [0; 512];
     let mut rule = 0;
     while rule < RULES.len() {
         let mut trigger = 0;
         while trigger < RULES[rule].triggers.len() {
             let text = RULES[rule].triggers[trigger].as_bytes();
-            let pair = pair(text[0], text[1]);
-            set[pair / 64] |= 1 << (pair % 64);
+            let beginning = roll(roll(roll(0, text[0]), text[1]), text[2]);
+            set[beginning / 64] |= 1 << (beginning % 64);
             trigger += 1;
         }
         rule += 1;
@@ -29,8 +33,9 @@ static PAIRS: [u64; 1024] = {
     set
 };
 
-const fn pair(first: u8, second: u8) -> usize {
-    (first.to_ascii_lowercase() as usize) << 8 | second.to_ascii_lowercase() as usize
+/// The table's index of the three bytes up to `next`, from that of the three before.
+const fn roll(index: usize, next: u8) -> usize {
+    (index << 5 | (next & 31) as usize) & 0x7fff
 }
 
 static COMPILED: [OnceCell<Option<Regex>>; RULES.len()] = [const { OnceCell::new() }; RULES.len()];
@@ -57,22 +62,23 @@ pub(super) fn redact<'a>(text: &'a str, custom: &[Regex]) -> Cow<'a, str> {
 fn triggered(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut hit = [false; RULES.len()];
-    for (at, window) in bytes.windows(2).enumerate() {
-        let pair = pair(window[0], window[1]);
-        if PAIRS[pair / 64] & (1 << (pair % 64)) == 0 {
+    let mut index = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        index = roll(index, *byte);
+        if BEGINNINGS[index / 64] & (1 << (index % 64)) == 0 || at + 1 < BEGINNING {
             continue;
         }
-        let rest = &bytes[at..];
-        for (index, rule) in RULES.iter().enumerate() {
-            hit[index] =
-                hit[index] || rule.triggers.iter().any(|trigger| begins_with(rest, trigger.as_bytes()));
+        let rest = &bytes[at + 1 - BEGINNING..];
+        for (rule, hit) in RULES.iter().zip(&mut hit) {
+            *hit = *hit || rule.triggers.iter().any(|trigger| begins_with(rest, trigger.as_bytes()));
         }
     }
-    (0..RULES.len()).filter(|index| hit[*index]).collect()
+    (0..RULES.len()).filter(|rule| hit[*rule]).collect()
 }
 
 fn begins_with(bytes: &[u8], trigger: &[u8]) -> bool {
-    bytes.len() >= trigger.len() && bytes[..trigger.len()].eq_ignore_ascii_case(trigger)
+    bytes[0].eq_ignore_ascii_case(&trigger[0])
+        && bytes.get(..trigger.len()).is_some_and(|start| start.eq_ignore_ascii_case(trigger))
 }
 
 fn replace(text: &mut Cow<'_, str>, pattern: &Regex, by: impl Fn(&Captures<'_>) -> String) {

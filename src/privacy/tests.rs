@@ -200,7 +200,7 @@ fn every_rule_compiles_and_has_lower_case_triggers() {
         if let Err(error) = regex::Regex::new(rule.pattern) {
             panic!("{error}");
         }
-        assert!(rule.triggers.iter().all(|t| *t == t.to_ascii_lowercase() && t.len() > 1));
+        assert!(rule.triggers.iter().all(|t| *t == t.to_ascii_lowercase() && t.len() > 2));
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn block(text: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// As [`line`], and nothing in it can be taken for a tag: `<` before a name becomes `‹`.
+/// As [`line()`], and nothing in it can be taken for a tag: `<` before a name becomes `‹`.
 pub(super) fn untagged(text: &str) -> String {
     let text = line(text);
     let mut out = String::with_capacity(text.len());

@@ -178,14 +178,15 @@ fn lift_exact(store: &Store, query: &str, rows: &mut [Scored]) -> Result<(), Sto
     let (records, _) = get(store, &ids)?;
     let typed = query.to_lowercase();
     for (row, record) in rows.iter_mut().zip(&records) {
-        let title = match record {
-            Record::Observation(o) => o.title.to_lowercase(),
-            Record::Summary(_) | Record::Prompt(_) => String::new(),
+        // What was learned stands above the question that led to it.
+        let (title, in_text) = match record {
+            Record::Observation(o) => (o.title.to_lowercase(), 100.0),
+            Record::Summary(_) | Record::Prompt(_) => (String::new(), 50.0),
         };
         if title.contains(&typed) {
             row.score += 200.0;
         } else if typed.chars().count() > 2 && text_of(record).to_lowercase().contains(&typed) {
-            row.score += 100.0;
+            row.score += in_text;
         }
         row.score *= retired(record);
     }

@@ -93,6 +93,15 @@ pub(super) fn append_lock(paths: &Paths, patience: Duration) -> Result<FileLock,
 }
 
 impl SpoolError {
+    /// Whether somebody else holds the spool: another try will do.
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Self::Locked { .. } => true,
+            Self::Database(error) => error.is_busy(),
+            Self::File { .. } | Self::Row(_) => false,
+        }
+    }
+
     /// Whether there is no spool yet.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Database(StoreError::Missing { .. }))

@@ -224,7 +224,7 @@ fn an_abandoned_batch_is_free_again() {
     f.put(1, stop());
     let Claim::Batch(batch) = f.claim(&whole_turns()) else { panic!() };
     assert!(f.spool.abandoned(Timestamp(1_000_000)).unwrap().is_empty());
-    assert_eq!(f.spool.abandoned(Timestamp(i64::MAX)).unwrap(), [batch.id.clone()]);
+    assert_eq!(f.spool.abandoned(Timestamp(i64::MAX)).unwrap(), std::slice::from_ref(&batch.id));
     f.spool.free(&batch.id).unwrap();
     assert_eq!(f.kinds(&whole_turns()), ["stop"]);
 }

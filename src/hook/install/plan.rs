@@ -12,7 +12,8 @@ use super::file;
 use crate::hook::agents::{CLAUDE_CODE, HookEvent, Version};
 
 /// One entry that changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
 pub enum Change {
     /// An event is registered.
     Add {
