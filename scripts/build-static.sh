@@ -48,7 +48,7 @@ export HOME=$data CMEM_DATA_DIR=$data/data CMEM_PROVIDER=openai CMEM_OPENAI_BASE
 unset CMEM_OFF CMEM_OBSERVER CMEM_LINGER_SECS CMEM_EXCLUDED_PROJECTS
 "$program" --help >/dev/null
 printf '{"session_id":"s","cwd":"%s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"make"},"tool_response":{"stdout":"built"}}' "$data" |
-    "$program" hook
+    "$program" hook >/dev/null
 "$program" drain --wait >/dev/null 2>&1 || true
 outcome=$("$program" status --json)
 case "$outcome" in
