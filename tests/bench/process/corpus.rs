@@ -7,6 +7,21 @@ use cmem::model::{Draft, Timestamp};
 use cmem::store::{NewObservation, Store};
 
 use crate::common::World;
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+/// First argument of the process that fills a memory.
+pub const FILL: &str = "--fill";
+
+/// Fills the memory of `world`'s project, which must be a git repository, from `from` up to `count` observations.
+///
+/// In a process of its own: what this one has used would count as the peak memory of everything it starts.
+pub fn fill(world: &World, from: usize, count: usize) {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.arg(FILL).arg(world.data()).arg(world.project()).args([from.to_string(), count.to_string()]);
+    assert!(command.status().unwrap().success());
+}
 
 const WORDS: &str = "cache queue retry token session parser index worker socket buffer schema migration lock lease \
     drain hook prompt budget summary vector rank filter scope branch commit merge rebase worktree repository \
@@ -15,12 +30,14 @@ const WORDS: &str = "cache queue retry token session parser index worker socket 
     download archive backup restore snapshot replica shard partition leader follower quorum ledger invoice \
     payment refund order basket checkout customer address tax currency discount coupon stock supplier delivery";
 
-/// Fills the memory of `world`'s project, which must be a git repository, up to `count` observations.
-pub fn fill(world: &World, from: usize, count: usize) {
-    let paths = Paths::resolve(Some(&world.data())).unwrap();
+/// The work of that process: DATA PROJECT FROM COUNT.
+pub fn fill_here(arguments: &[String]) {
+    let [data, project, from, count] = arguments else { panic!("{FILL} DATA PROJECT FROM COUNT") };
+    let (from, count): (usize, usize) = (from.parse().unwrap(), count.parse().unwrap());
+    let paths = Paths::resolve(Some(Path::new(data))).unwrap();
     paths.create().unwrap();
     let store = Store::open(&paths).unwrap();
-    let identity = cmem::git::identify(&world.project());
+    let identity = cmem::git::identify(Path::new(project));
     let words: Vec<&str> = WORDS.split_whitespace().collect();
     let start = 1_750_000_000_000;
     for chunk in (from..count).collect::<Vec<_>>().chunks(1000) {

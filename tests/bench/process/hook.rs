@@ -1,12 +1,15 @@
 //! What the agent waits for: one hook, a large one, fifty at once.
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
 use serde_json::json;
 
 use crate::common::{World, payload};
-use crate::measure::{Series, cmem, empty, run};
+use crate::measure::{Series, cmem, cmem_reading, empty, run};
 use crate::row;
 
 const ROUNDS: usize = 200;
@@ -17,6 +20,24 @@ fn tool_event(world: &World) -> Vec<u8> {
     payload::event("PostToolUse", &world.project(), json!({"tool_response": {"stdout": text, "stderr": ""}}))
         .to_string()
         .into_bytes()
+}
+
+/// The file of a tool event of 20 MB, written piece by piece: what this process holds in memory would count
+/// as the peak memory of what it starts.
+fn large_event(world: &World) -> PathBuf {
+    let event = payload::event("PostToolUse", &world.project(), json!({"tool_response": {"stdout": "HERE"}}));
+    let event = event.to_string();
+    let (head, tail) = event.split_once("HERE").unwrap();
+    let path = world.path("tmp/large");
+    let mut file = BufWriter::new(File::create(&path).unwrap());
+    file.write_all(head.as_bytes()).unwrap();
+    let line = "a line of a very long build log\\n";
+    for _ in 0..20 * 1024 * 1024 / line.len() {
+        file.write_all(line.as_bytes()).unwrap();
+    }
+    file.write_all(tail.as_bytes()).unwrap();
+    file.flush().unwrap();
+    path
 }
 
 pub fn one_at_a_time() {
@@ -33,12 +54,9 @@ pub fn one_at_a_time() {
     row("hook, 2 KB PostToolUse", &appended.beside(&base));
     row("hook, UserPromptSubmit (wakes the drainer)", &prompts.beside(&base));
 
-    let text = "a line of a very long build log\n".repeat(20 * 1024 * 1024 / 32);
     let mut large = Series::default();
     for _ in 0..10 {
-        let event =
-            payload::event("PostToolUse", &world.project(), json!({"tool_response": {"stdout": text}}));
-        large.add(run(&mut cmem(&world, &["hook"], event.to_string().as_bytes())));
+        large.add(run(&mut cmem_reading(&world, &["hook"], &large_event(&world))));
     }
     row("hook, 20 MB PostToolUse", &large.beside(&base));
     world.wait_for_drainers();

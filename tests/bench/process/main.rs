@@ -35,7 +35,11 @@ const ALL: [(&str, fn()); 6] = [
 ];
 
 fn main() {
-    let asked: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == corpus::FILL) {
+        return corpus::fill_here(&arguments[1..]);
+    }
+    let asked: Vec<String> = arguments.into_iter().filter(|argument| !argument.starts_with('-')).collect();
     if let Some(unknown) = asked.iter().find(|name| !ALL.iter().any(|(known, _)| known == name)) {
         panic!("{unknown}: allowed are {}", ALL.map(|(name, _)| name).join(", "));
     }

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -41,8 +41,13 @@ pub fn run(command: &mut Command) -> Cost {
 pub fn cmem(world: &World, args: &[&str], input: &[u8]) -> Command {
     let file = world.path("tmp/input");
     fs::write(&file, input).unwrap();
+    cmem_reading(world, args, &file)
+}
+
+/// The same with the input in a file.
+pub fn cmem_reading(world: &World, args: &[&str], input: &Path) -> Command {
     let mut command = world.command(binary(), &world.project());
-    command.args(args).stdin(File::open(&file).unwrap()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(args).stdin(File::open(input).unwrap()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
