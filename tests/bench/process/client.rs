@@ -1,41 +1,75 @@
 //! The real Claude Code client over sixty tool calls, with cmem's hooks and without.
 
+use std::fs;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::common::client::{Client, REFERENCE, long_script};
 use crate::common::{AgentApi, World};
 use crate::row;
 
 const ROUNDS: usize = 5;
-/// Most that the hooks may add to a session's wall time.
+/// Most that the hooks may add to a session's wall time. Calling a hook that does nothing costs the client about
+/// 10 ms, which alone can come near this: then what cmem adds to that must be next to nothing.
 const LIMIT: f64 = 1.15;
+const LIMIT_BESIDE_IDLE: f64 = 1.05;
+
+/// What the client runs at each event.
+#[derive(Clone, Copy)]
+enum Hooks {
+    None,
+    /// A command that does nothing: what the client itself spends on calling hooks.
+    Idle,
+    Cmem,
+}
 
 pub fn wall_time() {
+    let mut worst: f64 = 0.0;
     for client in [Client::find(REFERENCE), Client::newest()] {
         let Some(client) = client else {
             println!("| real client | SKIPPED: not installed, see scripts/get-client |");
             continue;
         };
-        let (mut plain, mut hooked) = (Vec::new(), Vec::new());
+        let kinds = [Hooks::None, Hooks::Idle, Hooks::Cmem];
+        let mut times: [Vec<Duration>; 3] = Default::default();
         for _ in 0..ROUNDS {
-            plain.push(session(&client, false));
-            hooked.push(session(&client, true));
+            for (times, hooks) in times.iter_mut().zip(kinds) {
+                times.push(session(&client, hooks));
+            }
         }
-        let (plain, hooked) = (median(plain), median(hooked));
-        let ratio = hooked / plain;
+        let [none, idle, cmem] = times.map(median);
+        let ratio = cmem / none;
+        if cmem / idle > LIMIT_BESIDE_IDLE {
+            worst = worst.max(ratio);
+        }
         row(
             &format!("Claude Code {}, 60 tool calls", client.version),
-            &format!("{plain:.2} s without cmem, {hooked:.2} s with it: {ratio:.2} times"),
+            &format!(
+                "{none:.2} s without hooks, {idle:.2} s with hooks that do nothing, {cmem:.2} s with cmem \
+                 ({ratio:.2} times; {:.2} times the idle hooks)",
+                cmem / idle
+            ),
         );
-        assert!(ratio <= LIMIT, "{ratio:.2} times is more than {LIMIT}");
     }
+    assert!(worst <= LIMIT, "{worst:.2} times is more than {LIMIT}");
 }
 
-fn session(client: &Client, hooks: bool) -> Duration {
+fn session(client: &Client, hooks: Hooks) -> Duration {
     let (world, api) = (World::new(), AgentApi::start());
     let project = world.repository("project");
-    if hooks {
-        let _ = world.cmem(&["install", "--scope", "user"]).ok();
+    let _ = world.cmem(&["install", "--scope", "user"]).ok();
+    let file = world.path("home/.claude/settings.json");
+    match hooks {
+        Hooks::None => fs::remove_file(file).unwrap(),
+        Hooks::Idle => {
+            let mut settings: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+            for groups in settings["hooks"].as_object_mut().unwrap().values_mut() {
+                groups[0]["hooks"][0]["command"] = Value::from("/bin/true");
+            }
+            fs::write(file, settings.to_string()).unwrap();
+        }
+        Hooks::Cmem => {}
     }
     api.script(long_script(&project));
     client.run(&world, &api, &project, "Generate ten modules.", &[])
