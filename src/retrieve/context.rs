@@ -95,9 +95,12 @@ fn branches(scope: &Scope) -> Vec<(&'static str, Option<i64>)> {
 fn competitors(store: &Store, scope: &Scope) -> Result<Vec<i64>, StoreError> {
     let mut ids = Vec::new();
     for (condition, project) in branches(scope) {
-        for (also, limit) in [("", COMPETITORS), ("AND (pinned = 1 OR priority = 'high')", COMPETITORS)] {
+        // The planner would read every row of the project to find the few that are kept.
+        let kept = ("INDEXED BY observations_kept", "AND (pinned = 1 OR priority = 'high')");
+        for (index, also) in [("", ""), kept] {
             let sql = format!(
-                "SELECT id FROM observations WHERE {condition} {also} ORDER BY created_at DESC LIMIT {limit}"
+                "SELECT id FROM observations {index} WHERE {condition} {also}
+                 ORDER BY created_at DESC LIMIT {COMPETITORS}"
             );
             let mut statement = store.conn().prepare_cached(&sql)?;
             let found = statement.query_map(rusqlite::params_from_iter(project), |row| row.get(0))?;

@@ -1,5 +1,5 @@
-//! A memory of any size, made through the library's own write path: made-up observations over a few hundred
-//! words, the same ones every time.
+//! A memory of any size, made through the library's own write path: made-up observations whose words are spread
+//! as in natural texts, the same ones every time.
 
 use cmem::config::Paths;
 use cmem::index;
@@ -10,6 +10,9 @@ use crate::common::World;
 use std::env;
 use std::path::Path;
 use std::process::Command;
+
+/// Different words.
+const VOCABULARY: usize = 50_000;
 
 /// First argument of the process that fills a memory.
 pub const FILL: &str = "--fill";
@@ -69,7 +72,10 @@ fn draft(number: usize, words: &[&str]) -> Draft {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        words[usize::try_from(state % words.len() as u64).unwrap()]
+        // Ranks with a probability of about 1/rank, as in natural texts (Zipf's law).
+        let share = (state >> 11) as f64 / (1_u64 << 53) as f64;
+        let rank = (VOCABULARY as f64).powf(share) as usize - 1;
+        words.get(rank).map_or_else(|| made_up(rank), |word| (*word).to_owned())
     };
     let mut sentence = |length: usize| (0..length).map(|_| word()).collect::<Vec<_>>().join(" ");
     let kinds = ["discovery", "bugfix", "feature", "decision", "change"];
@@ -85,4 +91,16 @@ fn draft(number: usize, words: &[&str]) -> Draft {
         files_modified: vec![format!("src/{}_{number}.rs", sentence(1))],
         supersedes: Vec::new(),
     }
+}
+
+/// A word of syllables for a rank beyond the list.
+fn made_up(mut rank: usize) -> String {
+    const SYLLABLES: [&str; 16] =
+        ["ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "wu", "za"];
+    let mut word = String::new();
+    while rank > 0 {
+        word.push_str(SYLLABLES[rank % SYLLABLES.len()]);
+        rank /= SYLLABLES.len();
+    }
+    word
 }
