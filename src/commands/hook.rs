@@ -1,8 +1,6 @@
 //! `cmem hook [EVENT]`: called by the agent's client, once for each event.
 
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::path::Path;
 
 use crate::hook;
@@ -15,11 +13,7 @@ pub fn run(event: Option<&str>, data_dir: Option<&Path>) {
     // A defect of ours must not show as a failed hook either; in release builds a panic aborts.
     #[expect(clippy::exit, reason = "the only way to leave a panic with exit code 0 when panics abort")]
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
-    let reply = io::stdin()
-        .as_fd()
-        .try_clone_to_owned()
-        .ok()
-        .and_then(|stdin| hook::run(event, data_dir, File::from(stdin)));
+    let reply = hook::run(event, data_dir, io::stdin());
     let mut stdout = io::stdout().lock();
     let _ = writeln!(stdout, "{}", reply.as_deref().unwrap_or(NOTHING_TO_SAY));
 }

@@ -12,7 +12,6 @@ mod reply;
 mod triage;
 mod wire;
 
-use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
@@ -33,7 +32,7 @@ use crate::spool::{Arrival, Shown, Spool, SpoolError};
 const STDIN_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Handles one hook call; returns what belongs on stdout, if anything.
-pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl Read + AsFd) -> Option<String> {
+pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl AsFd) -> Option<String> {
     if guard::is_observer() {
         return None;
     }

@@ -1,10 +1,11 @@
 //! Reading what a client sends: one JSON value, however late the pipe closes and however odd the bytes are.
 
-use std::io::Read;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use serde_json::Value;
 
 /// Deeper nesting is replaced by null: it would overflow the stack of whoever walks the value.
@@ -32,23 +33,21 @@ pub enum ReadError {
 ///
 /// # Errors
 /// [`ReadError`] when there is no value to be had.
-pub fn read_value(mut input: impl Read + AsFd, limit: Duration) -> Result<Value, ReadError> {
+pub fn read_value(input: impl AsFd, limit: Duration) -> Result<Value, ReadError> {
     let deadline = Instant::now() + limit;
     let mut bytes = Vec::new();
-    let mut filled = 0;
     let mut scan = Scan::default();
     let mut end = None;
     while end.is_none() && is_readable(&input, deadline) {
-        if bytes.len() - filled < CHUNK {
-            bytes.resize((bytes.len() * 2).max(2 * CHUNK), 0);
+        bytes.reserve(CHUNK);
+        match rustix::io::read(&input, spare_capacity(&mut bytes)) {
+            Ok(0) => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => break,
         }
-        match input.read(&mut bytes[filled..]) {
-            Ok(0) | Err(_) => break,
-            Ok(count) => filled += count,
-        }
-        end = scan.end_of_value(&bytes[..filled]);
+        end = scan.end_of_value(&bytes);
     }
-    parse(&bytes[..end.unwrap_or(filled)])
+    parse(&bytes[..end.unwrap_or(bytes.len())])
 }
 
 /// Waits until there is something to read, or the end of the input; `false` when time is up.
@@ -58,7 +57,7 @@ fn is_readable(input: &impl AsFd, deadline: Instant) -> bool {
         let Ok(timeout) = Timespec::try_from(left) else { return false };
         match poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&timeout)) {
             Ok(ready) => return ready > 0,
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(_) => return false,
         }
     }
