@@ -10,10 +10,9 @@ use crate::common::{AgentApi, World};
 use crate::row;
 
 const ROUNDS: usize = 5;
-/// Most that the hooks may add to a session's wall time. Calling a hook that does nothing costs the client about
-/// 10 ms, which alone can come near this: then what cmem adds to that must be next to nothing.
+/// Most that a session with the hooks may take, against one without. Sessions with hooks that do nothing are
+/// measured too: they show which part of it is the client's own cost of calling a hook.
 const LIMIT: f64 = 1.15;
-const LIMIT_BESIDE_IDLE: f64 = 1.05;
 
 /// What the client runs at each event.
 #[derive(Clone, Copy)]
@@ -40,9 +39,7 @@ pub fn wall_time() {
         }
         let [none, idle, cmem] = times.map(median);
         let ratio = cmem / none;
-        if cmem / idle > LIMIT_BESIDE_IDLE {
-            worst = worst.max(ratio);
-        }
+        worst = worst.max(ratio);
         row(
             &format!("Claude Code {}, 60 tool calls", client.version),
             &format!(
