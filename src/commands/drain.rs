@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::reader;
 use crate::cli::args::DrainArgs;
 use crate::cli::printer::Printer;
 use crate::config::{Paths, Settings, Sources};
@@ -12,6 +13,8 @@ use crate::drain::{self, DrainError, Drained, Drainer, Progress};
 use crate::error::Failure;
 use crate::log;
 use crate::spool::FileLock;
+
+const WHAT: &str = "drain";
 
 /// How long `--wait` waits for a drainer at work: longer than its longest life.
 const WAIT_FOR_OTHER: Duration = Duration::from_secs(20 * 60);
@@ -26,9 +29,7 @@ pub fn run(args: &DrainArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         return Ok(());
     }
     paths.create().map_err(|error| failure(error, "name a writable directory with --data-dir"))?;
-    let settings = Sources::load(&paths.settings())
-        .and_then(|sources| Settings::resolve(&sources))
-        .map_err(|error| failure(error, "correct it with `cmem config set`"))?;
+    let settings = reader::settings(WHAT, paths)?;
     let Some(lock) = lock(args, paths)? else {
         printer.talk("another cmem drain is at work; `cmem drain --wait` waits for it");
         return Ok(());
@@ -40,7 +41,7 @@ pub fn run(args: &DrainArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
     ));
     match drained.stopped {
         Some(stopped) => Err(Failure::new(
-            "drain",
+            WHAT,
             format!("{} ({}); the events are kept", stopped.message, stopped.class),
             stopped.remedy,
         )),
@@ -67,7 +68,7 @@ fn drain(paths: &Paths, settings: &Settings, lock: FileLock) -> Result<Drained, 
 }
 
 fn failure(error: impl std::fmt::Display, hint: &str) -> Failure {
-    Failure::new("drain", error, hint)
+    Failure::new(WHAT, error, hint)
 }
 
 /// The life of a detached drainer. It has nobody to talk to but the log.
@@ -103,7 +104,7 @@ fn run_once<'a>(paths: &'a Paths, settings: &'a Settings) -> Result<Drainer<'a>,
 struct Silent;
 
 impl Progress for Silent {
-    fn advanced(&mut self, _: u64, _: u64) {}
+    fn advanced(&mut self, _: u64, _: &dyn Fn() -> u64) {}
 }
 
 struct Bar {
@@ -122,9 +123,12 @@ impl Bar {
 }
 
 impl Progress for Bar {
-    fn advanced(&mut self, events: u64, waiting: u64) {
+    fn advanced(&mut self, events: u64, waiting: &dyn Fn() -> u64) {
         self.done += events;
-        self.bar.set_length(self.done + waiting);
+        if self.bar.is_hidden() {
+            return;
+        }
+        self.bar.set_length(self.done + waiting());
         self.bar.set_position(self.done);
     }
 }

@@ -46,16 +46,16 @@ impl Memory {
     /// What the observer is shown.
     pub(super) fn batch(&self, claimed: &Claimed) -> Result<Batch, StoreError> {
         let session = claimed.events.first().map(|event| event.session.as_str()).unwrap_or_default();
-        let in_batch = claimed.events.iter().find_map(|event| match &event.kind {
-            EventKind::Prompt { text, .. } => Some(text.clone()),
+        // A batch is at most one turn: its prompt, if it holds one, comes first.
+        let in_batch = match claimed.events.first().map(|event| &event.kind) {
+            Some(EventKind::Prompt { text, .. }) => Some(text.clone()),
             _ => None,
-        });
-        let starts_with_prompt =
-            matches!(claimed.events.first().map(|event| &event.kind), Some(EventKind::Prompt { .. }));
-        let request = if starts_with_prompt {
-            None
-        } else {
-            self.store.last_prompt(session)?.map(|(_, text)| text.chars().take(REQUEST_CHARS).collect())
+        };
+        let request = match in_batch {
+            Some(_) => None,
+            None => {
+                self.store.last_prompt(session)?.map(|(_, text)| text.chars().take(REQUEST_CHARS).collect())
+            }
         };
         let scope = retrieve::scope(&self.store, &claimed.identity)?;
         let topic = in_batch.or_else(|| request.clone()).unwrap_or_default();

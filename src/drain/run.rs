@@ -58,8 +58,9 @@ pub struct Drained {
 
 /// Is told how a run goes on.
 pub trait Progress {
-    /// A batch of so many events is done, and so many events are waiting.
-    fn advanced(&mut self, events: u64, waiting: u64);
+    /// A batch of so many events is done. `waiting` counts the events that wait, which takes a look at each: only
+    /// who shows the number should ask for it.
+    fn advanced(&mut self, events: u64, waiting: &dyn Fn() -> u64);
 }
 
 /// One run over the spool. The caller holds `drain.lock`.
@@ -126,8 +127,11 @@ impl<'a> Drainer<'a> {
                 Claim::Batch(claimed) => {
                     let events = claimed.events.len() as u64;
                     let stop = self.process(*claimed, &mut drained)?;
-                    progress
-                        .advanced(events, u64::try_from(self.spool.status()?.waiting).unwrap_or_default());
+                    progress.advanced(events, &|| {
+                        self.spool
+                            .status()
+                            .map_or(0, |status| u64::try_from(status.waiting).unwrap_or_default())
+                    });
                     if stop.is_some() {
                         drained.stopped = stop;
                         break;

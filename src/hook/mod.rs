@@ -83,7 +83,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     };
     let session = spool.session(&event.session).unwrap_or_default();
     let skip = match triage::skip_reason(&event, settings) {
-        _ if session.private && belongs_to_turn(&event.kind) => Some("private"),
+        _ if session.private && event.kind.is_evidence() => Some("private"),
         reason => reason,
     };
     if let Some(reason) = skip {
@@ -122,10 +122,6 @@ fn identity(spool: &Spool, event: &Event) -> Identity {
         Some(identity) if !looks_again || !Path::new(&event.cwd).is_dir() => identity,
         _ => git::identify(Path::new(&event.cwd)),
     }
-}
-
-fn belongs_to_turn(kind: &EventKind) -> bool {
-    matches!(kind, EventKind::Tool { .. } | EventKind::Stop { .. } | EventKind::SubagentStop { .. })
 }
 
 /// A model may be shown any event; the builtin observer waits for whole turns, so that only what ends one

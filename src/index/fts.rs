@@ -46,12 +46,8 @@ pub fn record_prompt(tx: &Transaction<'_>, new: &NewPrompt<'_>) -> Result<i64, S
 /// [`StoreError`].
 pub fn record_summary(tx: &Transaction<'_>, new: &NewSummary<'_>) -> Result<i64, StoreError> {
     let id = tx.summary(new)?;
-    let text = new.text;
-    let parts =
-        [&text.request, &text.investigated, &text.learned, &text.completed, &text.next_steps, &text.notes];
-    let all = parts.map(String::as_str).join("\n");
     tx.conn()
         .prepare_cached("INSERT INTO summaries_fts (rowid, text) VALUES (?1, ?2)")?
-        .execute((id, tokens(&all)))?;
+        .execute((id, tokens(&new.text.texts().join("\n"))))?;
     Ok(id)
 }

@@ -41,6 +41,13 @@ pub struct SummaryDraft {
     pub notes: String,
 }
 
+impl SummaryDraft {
+    /// Every text, in the order in which it is read.
+    pub fn texts(&self) -> [&str; 6] {
+        [&self.request, &self.investigated, &self.learned, &self.completed, &self.next_steps, &self.notes]
+    }
+}
+
 /// How much a memory matters when there is not room for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,7 @@
 //! Whether `name = value` gives a credential away, or is code, prose or a count.
 
 use super::rules::CREDENTIAL_WORDS;
+use super::secrets::PLACEHOLDER;
 
 /// The part of an assignment's value that is secret, as a byte range of `value`; `None` when there is none.
 /// `value` begins after the separator and reaches to a closing quote or the end of the line.
@@ -22,7 +23,7 @@ pub(super) fn secret_range(name: &str, separator: &str, value: &str) -> Option<s
     let secret = &value[range.clone()];
     let plain = quote.is_none();
     let keep = secret.trim().is_empty()
-        || secret.contains("[redacted:")
+        || secret.contains(PLACEHOLDER)
         || is_placeholder(secret)
         || (plain && (is_code(secret) || names_a_credential(secret)))
         || (plain && is_prose(name, separator, secret));

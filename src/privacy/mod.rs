@@ -78,8 +78,8 @@ impl Cleaner {
             let key = self.clean_string(&key, room);
             match &mut value {
                 Value::String(text) if assignment::is_credential_name(&key) && !text.is_empty() => {
-                    if !text.starts_with("[redacted:") {
-                        *text = format!("[redacted:{}]", secrets::kind_of(&key));
+                    if !text.starts_with(secrets::PLACEHOLDER) {
+                        *text = secrets::placeholder(secrets::kind_of(&key));
                     }
                 }
                 other => self.clean_at(other, depth + 1, room),

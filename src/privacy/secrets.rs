@@ -40,6 +40,14 @@ const fn roll(index: usize, next: u8) -> usize {
 
 static COMPILED: [OnceCell<Option<Regex>>; RULES.len()] = [const { OnceCell::new() }; RULES.len()];
 
+/// How every placeholder begins.
+pub(super) const PLACEHOLDER: &str = "[redacted:";
+
+/// What stands where a credential of this kind was.
+pub(super) fn placeholder(kind: &str) -> String {
+    format!("{PLACEHOLDER}{kind}]")
+}
+
 /// Replaces every credential that the rules and the user's patterns know.
 pub(super) fn redact<'a>(text: &'a str, custom: &[Regex]) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(text);
@@ -53,7 +61,7 @@ pub(super) fn redact<'a>(text: &'a str, custom: &[Regex]) -> Cow<'a, str> {
         }
     }
     for pattern in custom {
-        replace(&mut text, pattern, |_| String::from("[redacted:custom]"));
+        replace(&mut text, pattern, |_| placeholder("custom"));
     }
     text
 }
@@ -90,15 +98,14 @@ fn replace(text: &mut Cow<'_, str>, pattern: &Regex, by: impl Fn(&Captures<'_>) 
 fn replacement(rule: &Rule, captures: &Captures<'_>) -> String {
     let group = |index: usize| captures.get(index).map_or("", |found| found.as_str());
     let (whole, before, value) = (group(0), group(1), group(2));
-    let placeholder = |kind: &str| format!("[redacted:{kind}]");
     match rule.secret {
         Secret::Whole => placeholder(rule.kind),
         Secret::Mixed if is_mixed(whole) => placeholder(rule.kind),
-        Secret::Value if !value.trim().starts_with("[redacted:") => {
+        Secret::Value if !value.trim().starts_with(PLACEHOLDER) => {
             format!("{before}{}", placeholder(rule.kind))
         }
         Secret::MixedValue if is_mixed(value) => format!("{before}{}", placeholder(rule.kind)),
-        Secret::Userinfo if !is_port(value) && !value.starts_with("[redacted:") => {
+        Secret::Userinfo if !is_port(value) && !value.starts_with(PLACEHOLDER) => {
             format!("{before}{}@", placeholder(rule.kind))
         }
         _ => whole.to_owned(),
@@ -116,7 +123,7 @@ fn redact_assignments(text: &mut Cow<'_, str>, pattern: &Regex) {
         at = found.end();
         if let Some(secret) = secret_range(group(1), group(2), value_at(&text[at..])) {
             out.push_str(&text[copied..at + secret.start]);
-            out.push_str(&format!("[redacted:{}]", kind_of(group(1))));
+            out.push_str(&placeholder(kind_of(group(1))));
             at += secret.end;
             copied = at;
         }

@@ -110,8 +110,7 @@ fn hit(record: &Record, scores: &HashMap<RecordId, f64>) -> Option<Hit> {
         },
         Record::Summary(s) => {
             let t = &s.text;
-            let parts = [&t.request, &t.investigated, &t.learned, &t.completed, &t.next_steps, &t.notes];
-            let title = parts.iter().find(|part| !part.is_empty())?;
+            let title = t.texts().into_iter().find(|part| !part.is_empty())?;
             Hit {
                 id: s.id.parse().ok()?,
                 uid: None,
@@ -123,7 +122,7 @@ fn hit(record: &Record, scores: &HashMap<RecordId, f64>) -> Option<Hit> {
                 merged_into: s.merged_into.clone(),
                 created_at: s.created_at,
                 score: 0.0,
-                tokens: price(&parts.map(String::as_str)),
+                tokens: price(&t.texts()),
                 files: Vec::new(),
                 status: Status::Active,
             }

@@ -12,12 +12,7 @@ use crate::store::{Store, StoreError};
 /// # Errors
 /// [`StoreError::Sql`].
 pub fn scope(store: &Store, identity: &Identity) -> Result<Scope, StoreError> {
-    let mut statement = store.conn().prepare_cached(
-        "SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree",
-    )?;
-    let worktree = identity.worktree.as_deref().unwrap_or_default();
-    let ids = statement.query_map((&identity.key, worktree), |row| row.get(0))?.collect::<Result<_, _>>()?;
-    Ok(Scope::Projects(ids))
+    parent_and_worktree(store, &identity.key, identity.worktree.as_deref().unwrap_or_default())
 }
 
 /// The scope of a project by its display name; `None` when there is no such project.
@@ -31,12 +26,15 @@ pub fn scope_by_name(store: &Store, name: &str) -> Result<Option<Scope>, StoreEr
             Ok((row.get(0)?, row.get(1)?))
         })
         .optional()?;
-    let Some((key, worktree)) = found else { return Ok(None) };
-    let mut statement = store
-        .conn()
-        .prepare("SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree")?;
+    found.map(|(key, worktree)| parent_and_worktree(store, &key, &worktree)).transpose()
+}
+
+fn parent_and_worktree(store: &Store, key: &str, worktree: &str) -> Result<Scope, StoreError> {
+    let mut statement = store.conn().prepare_cached(
+        "SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree",
+    )?;
     let ids = statement.query_map((key, worktree), |row| row.get(0))?.collect::<Result<_, _>>()?;
-    Ok(Some(Scope::Projects(ids)))
+    Ok(Scope::Projects(ids))
 }
 
 /// Display names of all projects, for a message about a name that is none of them.

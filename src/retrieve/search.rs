@@ -214,12 +214,7 @@ fn text_of(record: &Record) -> String {
             &o.files_read.join("\n"),
         ]
         .join("\n"),
-        Record::Summary(s) => {
-            let t = &s.text;
-            [&t.request, &t.investigated, &t.learned, &t.completed, &t.next_steps, &t.notes]
-                .map(String::as_str)
-                .join("\n")
-        }
+        Record::Summary(s) => s.text.texts().join("\n"),
         Record::Prompt(p) => p.text.clone(),
     }
 }
@@ -241,17 +236,14 @@ fn matches(
     filter: &Filter,
     limit: usize,
 ) -> Result<Vec<Scored>, StoreError> {
-    let Table { name, alias, index, rank, .. } = table;
-    let condition = condition(filter, table);
+    let Table { alias, rank, .. } = table;
+    let rows = matching_rows(table, expression, filter);
     let sql = format!(
-        "SELECT {alias}.id, {alias}.created_at, -{rank} AS score
-         FROM {index} JOIN {name} {alias} ON {alias}.id = {index}.rowid
-         WHERE {index} MATCH ? {} ORDER BY score DESC, {alias}.created_at DESC LIMIT ?",
-        condition.sql
+        "SELECT {alias}.id, {alias}.created_at, -{rank} AS score {}
+         ORDER BY score DESC, {alias}.created_at DESC LIMIT ?",
+        rows.sql
     );
-    let mut values = vec![Value::from(expression.to_owned())];
-    values.extend(condition.values);
-    scored(store, &sql, table, values, limit)
+    scored(store, &sql, table, rows.values, limit)
 }
 
 fn count_matches(
@@ -260,15 +252,18 @@ fn count_matches(
     expression: &str,
     filter: &Filter,
 ) -> Result<usize, StoreError> {
+    let rows = matching_rows(table, expression, filter);
+    count(store, &format!("SELECT 1 {}", rows.sql), &rows.values)
+}
+
+/// `FROM … WHERE …` for the rows of a table that match an expression and pass the filter.
+fn matching_rows(table: Table, expression: &str, filter: &Filter) -> Condition {
     let Table { name, alias, index, .. } = table;
-    let condition = condition(filter, table);
-    let sql = format!(
-        "SELECT 1 FROM {index} JOIN {name} {alias} ON {alias}.id = {index}.rowid WHERE {index} MATCH ? {}",
-        condition.sql
-    );
-    let mut values = vec![Value::from(expression.to_owned())];
-    values.extend(condition.values);
-    count(store, &sql, &values)
+    let Condition { sql, mut values } = condition(filter, table);
+    values.insert(0, Value::from(expression.to_owned()));
+    let sql =
+        format!("FROM {index} JOIN {name} {alias} ON {alias}.id = {index}.rowid WHERE {index} MATCH ? {sql}");
+    Condition { sql, values }
 }
 
 fn count(store: &Store, sql: &str, values: &[Value]) -> Result<usize, StoreError> {

@@ -88,14 +88,4 @@ impl Store {
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         Ok(self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
     }
-
-    /// What SQLite says about the soundness of the file; empty = sound.
-    ///
-    /// # Errors
-    /// [`StoreError::Sql`].
-    pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
-        let mut statement = self.conn.prepare("PRAGMA integrity_check(5)")?;
-        let lines = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-        Ok(lines.into_iter().filter(|line| line != "ok").collect())
-    }
 }
