@@ -20,7 +20,7 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "hook" => vec!["privacy", "spool", "git", "drain", "store", "retrieve", "render"],
         "git" => vec![],
         // The store is the ground of both databases: the spool opens its file by the same rules.
-        "spool" => vec!["privacy", "store"],
+        "spool" => vec!["privacy", "git", "store"],
         "observer" => vec!["privacy"],
         "store" => vec![],
         "index" => vec!["store"],

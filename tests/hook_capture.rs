@@ -199,9 +199,10 @@ fn a_twenty_megabyte_response_is_stored_bounded() {
     // The limit on an optimised build is far lower; `scripts/bench` measures it.
     assert!(ran.took < Duration::from_secs(10), "{:?}", ran.took);
     ran.silent();
-    let size = fs::metadata(world.data().join("spool.db")).unwrap().len();
-    let log = fs::metadata(world.data().join("spool.db-wal")).map_or(0, |file| file.len());
-    assert!(size + log < 1024 * 1024, "{size} + {log} bytes");
+    let size = |name: &str| fs::metadata(world.data().join(name)).map_or(0, |file| file.len());
+    assert!((1..1024 * 1024).contains(&size("spool.jsonl")), "{} bytes", size("spool.jsonl"));
+    assert_eq!(world.ledger().waiting, 1);
+    assert!(size("spool.db") + size("spool.db-wal") < 1024 * 1024);
     assert!(!world.files_with("head-sentinel").is_empty());
     assert!(!world.files_with("tail-sentinel").is_empty());
 }

@@ -1,7 +1,8 @@
 //! `cmem hook [EVENT]`: called by the agent's client, once for each event.
 
-use std::io::{self, Write};
 use std::path::Path;
+
+use rustix::io::Errno;
 
 use crate::hook;
 
@@ -13,7 +14,17 @@ pub fn run(event: Option<&str>, data_dir: Option<&Path>) {
     // A defect of ours must not show as a failed hook either; in release builds a panic aborts.
     #[expect(clippy::exit, reason = "the only way to leave a panic with exit code 0 when panics abort")]
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
-    let reply = hook::run(event, data_dir, io::stdin());
-    let mut stdout = io::stdout().lock();
-    let _ = writeln!(stdout, "{}", reply.as_deref().unwrap_or(NOTHING_TO_SAY));
+    // The descriptors themselves: the standard library's buffers cost more than what goes through them.
+    let reply = hook::run(event, data_dir, rustix::stdio::stdin());
+    let mut line = reply.unwrap_or_else(|| NOTHING_TO_SAY.to_owned());
+    line.push('\n');
+    let mut left = line.as_bytes();
+    while !left.is_empty() {
+        match rustix::io::write(rustix::stdio::stdout(), left) {
+            Ok(written) if written > 0 => left = &left[written..],
+            Err(Errno::INTR) => {}
+            // Nobody listens any more.
+            Ok(_) | Err(_) => break,
+        }
+    }
 }

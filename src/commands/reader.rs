@@ -24,7 +24,7 @@ pub(super) fn open(what: &str, paths: &Paths) -> Result<Option<Store>, Failure> 
 
 /// The spool; `None` when nothing was ever captured.
 pub(super) fn open_spool(what: &str, paths: &Paths) -> Result<Option<Spool>, Failure> {
-    match Spool::open_read_only(paths) {
+    match Spool::open_for_reading(paths) {
         Ok(spool) => Ok(Some(spool)),
         Err(error) if error.is_missing() => Ok(None),
         Err(error) => Err(spool_failure(what, &error)),
@@ -104,7 +104,7 @@ fn own_name(identity: &Identity) -> String {
 /// Events that were captured and are not in memory yet: `(waiting, parked)`. A spool that cannot be read
 /// does not keep a reader from reading.
 pub(super) fn pending(paths: &Paths, printer: &mut Printer) -> (i64, i64) {
-    match Spool::open_read_only(paths).and_then(|spool| spool.status()) {
+    match Spool::open_for_reading(paths).and_then(|spool| spool.status()) {
         Ok(status) => (status.waiting, status.parked),
         Err(error) => {
             if !error.is_missing() {

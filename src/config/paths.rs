@@ -68,14 +68,24 @@ impl Paths {
         self.root.join("spool.db")
     }
 
-    /// Lock under which events are appended.
+    /// Lock under which the journal is written and set aside.
     pub fn spool_lock(&self) -> PathBuf {
         self.root.join("spool.lock")
     }
 
-    /// Where events go when the spool cannot be written in time.
-    pub fn overflow(&self) -> PathBuf {
-        self.root.join("spool-overflow.jsonl")
+    /// Where hooks leave events; whoever opens the spool next takes them in.
+    pub fn journal(&self) -> PathBuf {
+        self.root.join("spool.jsonl")
+    }
+
+    /// What hooks must know of their sessions, a file for each.
+    pub fn trails(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    /// Why the observer is not called for now; not there when it may be.
+    pub fn pause(&self) -> PathBuf {
+        self.root.join("pause.json")
     }
 
     /// Lock held by the one drainer for its whole life.

@@ -3,6 +3,7 @@
 //! One catalogue names every key; each `CLAUDE_MEM_*` spelling is read as its `CMEM_*` twin, so that
 //! published claude-mem instructions work as they are.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
@@ -234,19 +235,22 @@ impl Sources {
     }
 
     /// The value of a key as text, and where it came from.
-    pub fn get(&self, setting: &Setting) -> (String, Origin) {
+    pub fn get(&self, setting: &Setting) -> (Cow<'_, str>, Origin) {
+        if self.environment.is_empty() && self.file.is_empty() {
+            return (Cow::Borrowed(setting.default), Origin::Default);
+        }
         let twin = format!("{TWIN_PREFIX}{}", setting.key.trim_start_matches(PREFIX));
         for name in [setting.key, &twin] {
             if let Some(value) = self.environment.get(name) {
-                return (value.clone(), Origin::Environment);
+                return (Cow::Borrowed(value), Origin::Environment);
             }
         }
         for name in [setting.key, &twin] {
             if let Some(value) = self.file.get(name) {
-                return (as_text(value), Origin::File);
+                return (Cow::Owned(as_text(value)), Origin::File);
             }
         }
-        (setting.default.to_owned(), Origin::Default)
+        (Cow::Borrowed(setting.default), Origin::Default)
     }
 
     /// Keys in the file that no setting has (`CLAUDE_MEM_*` keys without a twin are another tool's own).
@@ -256,11 +260,20 @@ impl Sources {
     }
 }
 
+/// Asks for each known name: to copy the whole environment would cost a hook more than to read its event.
 fn environment() -> BTreeMap<String, String> {
-    env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| name.starts_with(PREFIX) || name.starts_with(TWIN_PREFIX))
-        .collect()
+    let mut found = BTreeMap::new();
+    let mut twin = String::from(TWIN_PREFIX);
+    for setting in CATALOGUE {
+        twin.truncate(TWIN_PREFIX.len());
+        twin.push_str(setting.key.trim_start_matches(PREFIX));
+        for name in [setting.key, &twin] {
+            if let Some(value) = env::var_os(name).and_then(|value| value.into_string().ok()) {
+                found.insert(name.to_owned(), value);
+            }
+        }
+    }
+    found
 }
 
 fn read_file(path: &Path) -> Result<Map<String, Value>, SettingsError> {
@@ -388,29 +401,29 @@ impl Settings {
         let mut problems = Vec::new();
         let mut values = BTreeMap::new();
         for setting in CATALOGUE {
-            let (value, _) = sources.get(setting);
-            let value = match setting.check(&value) {
-                Ok(()) => value,
-                Err(problem) => {
-                    problems.push(problem);
-                    setting.default.to_owned()
-                }
-            };
+            let (mut value, origin) = sources.get(setting);
+            if origin != Origin::Default
+                && let Err(problem) = setting.check(&value)
+            {
+                problems.push(problem);
+                value = Cow::Borrowed(setting.default);
+            }
             values.insert(setting.key, value);
         }
         (Self::from_values(&values), problems)
     }
 
-    fn from_values(values: &BTreeMap<&'static str, String>) -> Self {
-        let text = |key: &str| values.get(key).cloned().unwrap_or_default();
-        let number = |key: &str| text(key).parse::<u64>().unwrap_or_default();
+    fn from_values(values: &BTreeMap<&'static str, Cow<'_, str>>) -> Self {
+        let value = |key: &str| values.get(key).map(|value| &**value).unwrap_or_default();
+        let text = |key: &str| value(key).to_owned();
+        let number = |key: &str| value(key).parse::<u64>().unwrap_or_default();
         let count = |key: &str| usize::try_from(number(key)).unwrap_or(usize::MAX);
         let split = |key: &str, at: char| {
-            text(key).split(at).map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+            value(key).split(at).map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
         };
         Self {
-            off: switch(&text("CMEM_OFF")).unwrap_or_default(),
-            provider: Provider::from_name(&text("CMEM_PROVIDER")),
+            off: switch(value("CMEM_OFF")).unwrap_or_default(),
+            provider: Provider::from_name(value("CMEM_PROVIDER")),
             model: text("CMEM_MODEL"),
             anthropic_api_key: text("CMEM_ANTHROPIC_API_KEY"),
             anthropic_base_url: text("CMEM_ANTHROPIC_BASE_URL"),
@@ -440,7 +453,8 @@ mod tests {
     }
 
     fn origin(sources: &Sources, key: &str) -> (String, Origin) {
-        sources.get(describe(key).unwrap())
+        let (value, origin) = sources.get(describe(key).unwrap());
+        (value.into_owned(), origin)
     }
 
     #[test]

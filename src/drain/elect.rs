@@ -1,17 +1,16 @@
 //! Who drains. The lock is taken by the hook that starts a drainer and inherited by it, so that a herd of
-//! hooks starts one drainer, not a herd. No wake-up is lost: a hook commits its event before it looks at the
+//! hooks starts one drainer, not a herd. No wake-up is lost: a hook writes its event before it looks at the
 //! lock, and a drainer looks at the queue once more after it has given the lock up.
 
 use crate::config::{Paths, Settings};
 use crate::drain::{fingerprint, start_detached};
 use crate::model::Timestamp;
-use crate::spool::{FileLock, Spool};
+use crate::spool::{FileLock, Pause};
 
 /// Starts a drainer unless one is at work or the observer is paused. A failure is not the hook's to report:
 /// the event is safe, and the next hook tries again.
-pub fn wake(paths: &Paths, spool: &Spool, settings: &Settings) {
-    let pause = spool.pause().ok().flatten();
-    if pause.is_some_and(|pause| pause.holds(Timestamp::now(), &fingerprint(settings))) {
+pub fn wake(paths: &Paths, settings: &Settings) {
+    if Pause::read(paths).is_some_and(|pause| pause.holds(Timestamp::now(), &fingerprint(settings))) {
         return;
     }
     if let Ok(Some(lock)) = FileLock::try_acquire(&paths.drain_lock())

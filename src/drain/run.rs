@@ -92,7 +92,7 @@ impl<'a> Drainer<'a> {
                     message: error.to_string(),
                     remedy: error.remedy(),
                 };
-                pause(&spool, settings, &failure, None, 1)?;
+                pause(paths, &spool, settings, &failure, None, 1)?;
                 return Err(error.into());
             }
         };
@@ -117,7 +117,7 @@ impl<'a> Drainer<'a> {
         let mut drained = Drained::default();
         self.recover(Timestamp(i64::MAX))?;
         while self.foreground || Instant::now() < deadline {
-            self.spool.import_overflow()?;
+            self.spool.import()?;
             self.recover(Timestamp::now())?;
             if let Some(pause) = self.present_pause()? {
                 drained.stopped = drained.stopped.or(Some(pause));
@@ -161,7 +161,7 @@ impl<'a> Drainer<'a> {
 
     /// The pause that forbids a call now. The user's own `cmem drain` tries the network once more.
     fn present_pause(&self) -> Result<Option<LastError>, DrainError> {
-        let Some(pause) = self.spool.pause()? else { return Ok(None) };
+        let Some(pause) = Pause::read(self.paths) else { return Ok(None) };
         if !pause.holds(Timestamp::now(), &fingerprint(self.settings)) {
             return Ok(None);
         }
@@ -216,9 +216,7 @@ impl<'a> Drainer<'a> {
             let Outcome { class, observations } =
                 self.memory.record(&claimed, verdict, usage, &model, &self.cleaner)?;
             self.spool.settle(&claimed.id, class)?;
-            if self.spool.pause()?.is_some() {
-                self.spool.end_pause()?;
-            }
+            Pause::end(self.paths)?;
             drained.batches += 1;
             drained.events += claimed.events.len() as u64;
             drained.observations += observations;
@@ -250,7 +248,7 @@ impl<'a> Drainer<'a> {
         class: &'static str,
     ) -> Result<Option<LastError>, DrainError> {
         let now = Timestamp::now();
-        let failures = match self.spool.pause()? {
+        let failures = match Pause::read(self.paths) {
             Some(pause) if pause.class == class => pause.failures + 1,
             _ => 1,
         };
@@ -267,7 +265,7 @@ impl<'a> Drainer<'a> {
         log::error(self.paths, &format!("{class}: {}", failure.message));
         match stop {
             Some(until) => {
-                pause(&self.spool, self.settings, &failure, until, failures)?;
+                pause(self.paths, &self.spool, self.settings, &failure, until, failures)?;
                 Ok(Some(failure))
             }
             None => {
@@ -290,6 +288,7 @@ impl<'a> Drainer<'a> {
 }
 
 fn pause(
+    paths: &Paths,
     spool: &Spool,
     settings: &Settings,
     failure: &LastError,
@@ -297,7 +296,7 @@ fn pause(
     failures: u32,
 ) -> Result<(), SpoolError> {
     spool.set_last_error(failure)?;
-    spool.set_pause(&Pause {
+    let pause = Pause {
         class: failure.class.clone(),
         until,
         message: failure.message.clone(),
@@ -305,5 +304,6 @@ fn pause(
         failures,
         fingerprint: fingerprint(settings),
         probe: false,
-    })
+    };
+    pause.write(paths)
 }

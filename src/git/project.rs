@@ -36,6 +36,11 @@ pub fn identify(cwd: &Path) -> Identity {
 /// The absolute, canonical form of a directory, and whether it exists. What does not exist is resolved as far
 /// as its nearest existing ancestor.
 pub fn resolve(cwd: &Path) -> (PathBuf, bool) {
+    if cwd.is_absolute()
+        && let Ok(canonical) = fs::canonicalize(cwd)
+    {
+        return (canonical, true);
+    }
     let absolute = absolute(cwd);
     if let Ok(canonical) = fs::canonicalize(&absolute) {
         return (canonical, true);

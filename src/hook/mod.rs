@@ -23,10 +23,9 @@ pub use read::{ReadError, read_value};
 use crate::config::{Paths, Provider, Settings, Sources};
 use crate::drain;
 use crate::git;
-use crate::log;
 use crate::model::{Event, EventKind, Identity, Timestamp};
 use crate::privacy::Cleaner;
-use crate::spool::{Arrival, Shown, Spool, SpoolError};
+use crate::spool::{Arrival, Pause, SpoolError, Trail};
 
 /// How long stdin may stay incomplete: some clients never close it, some never write to it.
 const STDIN_PATIENCE: Duration = Duration::from_secs(1);
@@ -49,7 +48,7 @@ pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl As
         Ok(decoded) => decoded,
         Err(ignored) => {
             if ignored.counts() {
-                count_skipped(&paths, ignored.reason());
+                let _ = paths.create().map(|()| skipped(ignored.reason()).append(&paths));
             }
             return None;
         }
@@ -69,59 +68,53 @@ pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl As
 fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option<String>, SpoolError> {
     let Decoded { event, delivery } = decoded;
     if let Some(reason) = guard::exclusion(Path::new(&event.cwd), settings) {
-        count_skipped(paths, reason);
+        skipped(reason).append(paths)?;
         return Ok(None);
     }
-    let spool = match Spool::open_for_hook(paths) {
-        Ok(spool) => spool,
-        Err(error) => {
-            let identity = git::identify(Path::new(&event.cwd));
-            keep_aside(paths, &arrival(event, identity, &delivery), &error)?;
-            // A database that is only busy will take the event in later; what is wrong with any other must be told.
-            return if error.is_busy() { Ok(None) } else { Err(error) };
-        }
-    };
-    let session = spool.session(&event.session).unwrap_or_default();
+    let trail = Trail::read(paths, &event.session);
     let skip = match triage::skip_reason(&event, settings) {
-        _ if session.private && event.kind.is_evidence() => Some("private"),
+        _ if trail.is_private() && event.kind.is_evidence() => Some("private"),
         reason => reason,
     };
     if let Some(reason) = skip {
-        append(paths, &spool, &skipped(reason), None)?;
+        skipped(reason).append(paths)?;
         return Ok(None);
     }
-    let identity = identity(&spool, &event);
-    let (output, shown) = match event.kind {
-        EventKind::SessionStart { source } => {
-            reply::session_start(paths, settings, &spool, &session, &event, &identity, source)
+    let identity = identity(&trail, &event);
+    let reply = match (&event.kind, &identity) {
+        (EventKind::SessionStart { source }, Some(identity)) => {
+            reply::session_start(paths, settings, &event, identity, *source)
         }
-        _ => (None, None),
+        _ => Ok(None),
     };
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let wakes = wakes_drainer(&event, settings);
-    append(paths, &spool, &arrival(event, identity, &delivery), shown.as_ref())?;
-    if wakes || spool.log_is_long() {
-        drain::wake(paths, &spool, settings);
+    let places = identity.is_some().then(|| event.cwd.clone());
+    if let EventKind::Prompt { private, .. } = event.kind {
+        // Before the prompt itself: what follows must not be kept by mistake.
+        trail.begin_turn(private)?;
+    }
+    let length = arrival(event, identity, &delivery).append(paths)?;
+    if let Some(cwd) = places {
+        trail.add_place(&cwd)?;
+    }
+    if wakes || length.is_long() {
+        drain::wake(paths, settings);
     }
     if starts {
         // After the wake: a session start itself does not call a provider that refuses the credentials.
-        let _ = spool.grant_probe();
+        Pause::grant_probe(paths)?;
     }
-    Ok(output)
+    reply
 }
 
-/// Where the event happened: as stored at the session's first event there, looked up again only where the
-/// commit matters, and never once the directory is gone.
-fn identity(spool: &Spool, event: &Event) -> Identity {
-    let known = spool.place(&event.session, &event.cwd).ok().flatten();
-    let looks_again = matches!(
-        event.kind,
-        EventKind::SessionStart { .. } | EventKind::Stop { .. } | EventKind::WorktreeRemove { .. }
-    );
-    match known {
-        Some(identity) if !looks_again || !Path::new(&event.cwd).is_dir() => identity,
-        _ => git::identify(Path::new(&event.cwd)),
-    }
+/// Where the event happened: looked up at the session's first event in a directory and where the commit matters.
+/// `None` = as known, also because the directory is gone.
+fn identity(trail: &Trail, event: &Event) -> Option<Identity> {
+    let directory = Path::new(&event.cwd);
+    let is_known = trail.knows(&event.cwd);
+    let looks_again = !matches!(event.kind, EventKind::Tool { .. } | EventKind::SubagentStop { .. });
+    (!is_known || looks_again && directory.is_dir()).then(|| git::identify(directory))
 }
 
 /// A model may be shown any event; the builtin observer waits for whole turns, so that only what ends one
@@ -131,10 +124,10 @@ fn wakes_drainer(event: &Event, settings: &Settings) -> bool {
         || !matches!(event.kind, EventKind::Tool { .. } | EventKind::SubagentStop { .. })
 }
 
-fn arrival(event: Event, identity: Identity, delivery: &Delivery) -> Arrival {
+fn arrival(event: Event, identity: Option<Identity>, delivery: &Delivery) -> Arrival {
     Arrival::Event {
         event: Box::new(event),
-        identity: Box::new(identity),
+        identity: identity.map(Box::new),
         key: delivery.delivery_key().to_vec(),
         exact: delivery.is_exact(),
     }
@@ -142,26 +135,4 @@ fn arrival(event: Event, identity: Identity, delivery: &Delivery) -> Arrival {
 
 fn skipped(reason: &str) -> Arrival {
     Arrival::Skipped { reason: reason.to_owned() }
-}
-
-fn count_skipped(paths: &Paths, reason: &str) {
-    let arrival = skipped(reason);
-    let _ = match paths.create().map(|()| Spool::open_for_hook(paths)) {
-        Ok(Ok(spool)) => append(paths, &spool, &arrival, None),
-        Ok(Err(error)) => keep_aside(paths, &arrival, &error),
-        Err(_) => Ok(()),
-    };
-}
-
-/// Appends to the spool, or beside it when the spool cannot be written in time.
-fn append(paths: &Paths, spool: &Spool, arrival: &Arrival, shown: Option<&Shown>) -> Result<(), SpoolError> {
-    match spool.append(arrival, shown) {
-        Ok(_) => Ok(()),
-        Err(error) => keep_aside(paths, arrival, &error),
-    }
-}
-
-fn keep_aside(paths: &Paths, arrival: &Arrival, cause: &SpoolError) -> Result<(), SpoolError> {
-    log::error(paths, &cause.to_string());
-    arrival.append_to_overflow(paths)
 }

@@ -1,5 +1,6 @@
 //! Reading what a client sends: one JSON value, however late the pipe closes and however odd the bytes are.
 
+use std::borrow::Cow;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,8 @@ use serde_json::Value;
 
 /// Deeper nesting is replaced by null: it would overflow the stack of whoever walks the value.
 const MAX_DEPTH: usize = 400;
-const CHUNK: usize = 64 * 1024;
+/// Room for most events; the buffer doubles for the others.
+const CHUNK: usize = 8 * 1024;
 
 /// There is no event in what came in.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -117,7 +119,10 @@ fn parse(bytes: &[u8]) -> Result<Value, ReadError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty);
     }
-    let text = String::from_utf8_lossy(bytes);
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    };
     if let Ok(value) = serde_json::from_str(&text) {
         return Ok(value);
     }

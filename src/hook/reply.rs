@@ -7,21 +7,29 @@ use crate::log;
 use crate::model::{Event, Identity, StartSource, Timestamp};
 use crate::render;
 use crate::retrieve;
-use crate::spool::{Pause, SessionState, Shown, Spool};
+use crate::spool::{Pause, SessionState, Shown, Spool, SpoolError};
 use crate::store::{Store, StoreError};
 
-/// The answer to a SessionStart, and what it puts into the session's history.
+/// The answer to a SessionStart, if there is anything to say. A spool that is only busy does not keep the context
+/// back.
+///
+/// # Errors
+/// [`SpoolError`] when events can be left for the drainer, but not taken in: the user must be told.
 pub(super) fn session_start(
     paths: &Paths,
     settings: &Settings,
-    spool: &Spool,
-    session: &SessionState,
     event: &Event,
     identity: &Identity,
     source: StartSource,
-) -> (Option<String>, Option<Shown>) {
-    let known = already_shown(spool, session, event, source);
-    let context = match context(paths, settings, identity, known.as_deref().unwrap_or_default(), session) {
+) -> Result<Option<String>, SpoolError> {
+    let spool = match Spool::open_for_hook(paths) {
+        Ok(spool) => Some(spool),
+        Err(error) if error.is_busy() => None,
+        Err(error) => return Err(error),
+    };
+    let session = spool.as_ref().and_then(|spool| spool.session(&event.session).ok()).unwrap_or_default();
+    let known = spool.as_ref().and_then(|spool| already_shown(spool, &session, event, source));
+    let context = match context(paths, settings, identity, known.as_deref().unwrap_or_default(), &session) {
         Ok(context) => context,
         Err(StoreError::Missing { .. }) => None,
         Err(error) => {
@@ -29,14 +37,17 @@ pub(super) fn session_start(
             None
         }
     };
-    let notice = if session.notified { None } else { notice(spool) };
+    let notice = if session.notified { None } else { notice(paths, spool.as_ref()) };
     let mut shown = Shown { observations: known.unwrap_or_default(), notice: notice.is_some() };
     let mut text = None;
     if let Some(context) = context {
         shown.observations.extend(&context.shown);
         text = Some(context.text);
     }
-    (message(text.as_deref(), notice.as_deref()), Some(shown))
+    if let Some(spool) = spool {
+        spool.set_shown(event, &shown)?;
+    }
+    Ok(message(text.as_deref(), notice.as_deref()))
 }
 
 /// What the session's history holds already: nothing when it starts or was emptied.
@@ -80,9 +91,10 @@ fn context(
     Ok((!context.text.is_empty()).then_some(context))
 }
 
-fn notice(spool: &Spool) -> Option<String> {
-    let pause = spool.pause().ok().flatten().filter(Pause::needs_user)?;
-    let waiting = spool.status().map(|status| status.waiting).unwrap_or_default();
+fn notice(paths: &Paths, spool: Option<&Spool>) -> Option<String> {
+    let pause = Pause::read(paths).filter(Pause::needs_user)?;
+    let waiting =
+        spool.and_then(|spool| spool.status().ok()).map(|status| status.waiting).unwrap_or_default();
     let until = match pause.until {
         Some(until) if until > Timestamp::now() => format!(" until {}", until.local("%Y-%m-%d %H:%M")),
         _ => String::new(),

@@ -11,6 +11,7 @@ pub struct Event {
     /// Session id as the client gives it, bounded in length.
     pub session: String,
     /// When the hook saw it.
+    #[serde(with = "super::time::milliseconds")]
     pub at: Timestamp,
     /// Working directory as the client gives it.
     pub cwd: String,

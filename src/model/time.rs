@@ -68,6 +68,24 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
+/// An instant as a plain number, for data that only cmem reads.
+pub(super) mod milliseconds {
+    use super::{Deserialize, Deserializer, Serialize, Serializer, Timestamp};
+
+    pub(in crate::model) fn serialize<S: Serializer>(
+        instant: &Timestamp,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        instant.0.serialize(serializer)
+    }
+
+    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Timestamp, D::Error> {
+        i64::deserialize(deserializer).map(Timestamp)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::ledger::{add, skipped};
-use super::{Spool, SpoolError};
+use super::{Spool, SpoolError, Trail};
 use crate::model::{Event, Identity, Timestamp};
 
 /// When a batch is ready.
@@ -98,8 +98,8 @@ impl Spool {
     /// # Errors
     /// [`SpoolError`] when the database fails.
     pub fn has_due(&self, now: Timestamp, patience: &Patience) -> Result<bool, SpoolError> {
-        let overflow = self.paths.overflow().exists();
-        Ok(overflow || !matches!(next(&self.conn, now, patience)?, Next::Nothing))
+        // In this order: see there.
+        Ok(Self::has_journal(&self.paths) || !matches!(next(&self.conn, now, patience)?, Next::Nothing))
     }
 
     /// The batch is in `memory.db`: its rows go, counted by what they were.
@@ -192,8 +192,10 @@ impl Spool {
             "DELETE FROM places WHERE seen_at < ?1 AND id NOT IN (SELECT place FROM events)",
             [before.0],
         )?;
-        transaction.execute("DELETE FROM sessions WHERE at < ?1", [before.0])?;
+        transaction.execute("DELETE FROM sessions WHERE shown_at < ?1", [before.0])?;
         transaction.commit()?;
+        let age = Timestamp::now().since_ms(before).max(0).unsigned_abs();
+        Trail::forget(&self.paths, Duration::from_millis(age));
         Ok(())
     }
 }

@@ -1,12 +1,17 @@
-//! What keeps the observer from working, in one place: read by hooks, status, doctor and the drainer.
+//! What keeps the observer from working, in one place: `pause.json`, which a hook can look for without opening a
+//! database. Read by hooks, status, doctor and the drainer.
 
-use rusqlite::{Connection, OptionalExtension};
+use std::fs;
+use std::io;
+use std::process;
+
+use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 
 use super::{Spool, SpoolError};
+use crate::config::Paths;
 use crate::model::Timestamp;
 
-const PAUSE: &str = "pause";
 const LAST_ERROR: &str = "last_error";
 
 /// The observer is not called for now. Events go on being kept.
@@ -54,51 +59,57 @@ pub struct LastError {
     pub remedy: String,
 }
 
-impl Spool {
-    /// The present pause.
-    ///
-    /// # Errors
-    /// [`SpoolError`] when the database fails.
-    pub fn pause(&self) -> Result<Option<Pause>, SpoolError> {
-        read(&self.conn, PAUSE)
+impl Pause {
+    /// The present pause. One that cannot be read is none: the next failure writes it anew.
+    pub fn read(paths: &Paths) -> Option<Self> {
+        serde_json::from_slice(&fs::read(paths.pause()).ok()?).ok()
     }
 
-    /// The last failure.
+    /// Starts or prolongs a pause. A reader sees the old one or the new one.
     ///
     /// # Errors
-    /// [`SpoolError`] when the database fails.
-    pub fn last_error(&self) -> Result<Option<LastError>, SpoolError> {
-        read(&self.conn, LAST_ERROR)
+    /// [`SpoolError::File`] when it cannot be written.
+    pub fn write(&self, paths: &Paths) -> Result<(), SpoolError> {
+        let path = paths.pause();
+        let temporary = path.with_extension(format!("json.{}", process::id()));
+        let text = serde_json::to_vec(self)?;
+        let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
+        written.map_err(|source| SpoolError::File { path, source })
     }
 
-    /// Starts or prolongs a pause.
+    /// Ends the pause, if there is one: the observer answered, or the user asked for a retry.
     ///
     /// # Errors
-    /// [`SpoolError`] when the database fails.
-    pub fn set_pause(&self, pause: &Pause) -> Result<(), SpoolError> {
-        write(&self.conn, PAUSE, pause)
-    }
-
-    /// Ends the pause: the observer answered, or the user asked for a retry.
-    ///
-    /// # Errors
-    /// [`SpoolError`] when the database fails.
-    pub fn end_pause(&self) -> Result<(), SpoolError> {
-        self.conn.prepare_cached("DELETE FROM state WHERE key = ?1")?.execute([PAUSE])?;
-        Ok(())
+    /// [`SpoolError::File`] when it cannot be removed.
+    pub fn end(paths: &Paths) -> Result<(), SpoolError> {
+        let path = paths.pause();
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(SpoolError::File { path, source }),
+            _ => Ok(()),
+        }
     }
 
     /// A new session is an occasion to try again what only the user can mend: he may have mended it.
     ///
     /// # Errors
-    /// [`SpoolError`] when the database fails.
-    pub fn grant_probe(&self) -> Result<(), SpoolError> {
-        match self.pause()? {
-            Some(pause) if pause.needs_user() && !pause.probe => {
-                self.set_pause(&Pause { probe: true, ..pause })
-            }
+    /// [`SpoolError::File`] when it cannot be written.
+    pub fn grant_probe(paths: &Paths) -> Result<(), SpoolError> {
+        match Self::read(paths) {
+            Some(pause) if pause.needs_user() && !pause.probe => Self { probe: true, ..pause }.write(paths),
             _ => Ok(()),
         }
+    }
+}
+
+impl Spool {
+    /// The last failure.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when the database fails.
+    pub fn last_error(&self) -> Result<Option<LastError>, SpoolError> {
+        let mut statement = self.conn.prepare_cached("SELECT value FROM state WHERE key = ?1")?;
+        let value: Option<String> = statement.query_row([LAST_ERROR], |row| row.get(0)).optional()?;
+        Ok(value.map(|json| serde_json::from_str(&json)).transpose()?)
     }
 
     /// Remembers a failure.
@@ -106,22 +117,12 @@ impl Spool {
     /// # Errors
     /// [`SpoolError`] when the database fails.
     pub fn set_last_error(&self, error: &LastError) -> Result<(), SpoolError> {
-        write(&self.conn, LAST_ERROR, error)
+        self.conn
+            .prepare_cached(
+                "INSERT INTO state (key, value) VALUES (?1, ?2)
+                 ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            )?
+            .execute((LAST_ERROR, serde_json::to_string(error)?))?;
+        Ok(())
     }
-}
-
-fn read<T: for<'de> Deserialize<'de>>(conn: &Connection, key: &str) -> Result<Option<T>, SpoolError> {
-    let value: Option<String> = conn
-        .prepare_cached("SELECT value FROM state WHERE key = ?1")?
-        .query_row([key], |row| row.get(0))
-        .optional()?;
-    Ok(value.map(|json| serde_json::from_str(&json)).transpose()?)
-}
-
-fn write<T: Serialize>(conn: &Connection, key: &str, value: &T) -> Result<(), SpoolError> {
-    conn.prepare_cached(
-        "INSERT INTO state (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-    )?
-    .execute((key, serde_json::to_string(value)?))?;
-    Ok(())
 }

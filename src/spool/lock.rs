@@ -74,8 +74,3 @@ impl FileLock {
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
-
-/// Locks a file for as long as it stays open, waiting for it.
-pub(super) fn lock_file(file: &File) -> io::Result<()> {
-    FileExt::lock_exclusive(file)
-}

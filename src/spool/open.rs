@@ -6,19 +6,14 @@ use super::{FileLock, SpoolError};
 use crate::config::Paths;
 use crate::store::{Schema, StoreError, open_readable, open_writable};
 
-/// Every hook is the first to open the spool and so reads the whole write-ahead log. Small pages keep the log
-/// small: an event touches a few rows in different places, and each costs a page.
-static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_spool.sql")], page_size: 1024 };
+static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_spool.sql")] };
 
-/// A log of this length costs each hook about as much as its own work; then the drainer is woken to empty it.
-const LONG_LOG: u64 = 256 * 1024;
-
-/// How long a hook waits for the spool before it writes to the overflow file instead. Two of these, the
-/// lock's and the database's, stay far below the 1.5 s that a SessionEnd hook has.
+/// How long a hook waits for a lock. Two of these, the journal's and the database's, stay far below the 1.5 s
+/// that a SessionEnd hook has.
 pub(super) const HOOK_PATIENCE: Duration = Duration::from_millis(350);
 
 /// How long the drainer and the operator's commands wait: longer than any hook holds the database.
-const OPERATOR_PATIENCE: Duration = Duration::from_secs(15);
+pub(super) const OPERATOR_PATIENCE: Duration = Duration::from_secs(15);
 
 /// An open `spool.db`.
 #[derive(Debug)]
@@ -28,35 +23,43 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Opens for a hook: short waits, no deletion.
+    /// Opens for a session start, whose answer depends on the spool: short waits, and the journal is left to the
+    /// drainer.
     ///
     /// # Errors
-    /// [`SpoolError`] when it cannot be opened in time; the caller then uses the overflow file.
+    /// [`SpoolError`] when it cannot be opened in time.
     pub fn open_for_hook(paths: &Paths) -> Result<Self, SpoolError> {
         Self::open_within(paths, HOOK_PATIENCE)
     }
 
-    /// Opens for the drainer and for operators. Deleted rows are overwritten on disk.
+    /// Opens for the drainer and for operators, with the journal taken in. Deleted rows are overwritten on disk.
     ///
     /// # Errors
     /// [`SpoolError`] when it cannot be opened.
     pub fn open(paths: &Paths) -> Result<Self, SpoolError> {
         let spool = Self::open_within(paths, OPERATOR_PATIENCE)?;
         spool.conn.execute_batch("PRAGMA secure_delete = ON")?;
+        spool.import()?;
         Ok(spool)
     }
 
-    /// Opens for reading.
+    /// Opens for a look. The journal is taken in first, where that can be done: its events count as waiting, and
+    /// nobody else may have come by since.
     ///
     /// # Errors
     /// [`StoreError::Missing`] inside when nothing was ever captured.
-    pub fn open_read_only(paths: &Paths) -> Result<Self, SpoolError> {
+    pub fn open_for_reading(paths: &Paths) -> Result<Self, SpoolError> {
+        if Self::has_journal(paths)
+            && let Ok(spool) = Self::open(paths)
+        {
+            return Ok(spool);
+        }
         let conn = open_readable(&paths.spool(), &SCHEMA, Duration::from_secs(2))?;
         Ok(Self { conn, paths: paths.clone() })
     }
 
     fn open_within(paths: &Paths, patience: Duration) -> Result<Self, SpoolError> {
-        // Many hooks may be the first at once: only one creates the file.
+        // Several processes may be the first at once: only one creates the file.
         let _creation = if paths.spool().exists() { None } else { Some(append_lock(paths, patience)?) };
         let conn = open_writable(&paths.spool(), &SCHEMA, patience)?;
         Ok(Self { conn, paths: paths.clone() })
@@ -64,12 +67,6 @@ impl Spool {
 
     pub(super) fn begin(&self) -> Result<Transaction<'_>, SpoolError> {
         Ok(Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate)?)
-    }
-
-    /// Whether the write-ahead log should be emptied although no batch is ready.
-    pub fn log_is_long(&self) -> bool {
-        let log = self.paths.spool().with_extension("db-wal");
-        std::fs::metadata(log).is_ok_and(|file| file.len() > LONG_LOG)
     }
 
     /// Gives free pages back and empties the write-ahead log. For the drainer, when it leaves.

@@ -74,7 +74,7 @@ impl Spool {
             waiting: ledger.waiting,
             parked: ledger.parked,
             oldest_at: oldest.map(Timestamp),
-            pause: self.pause()?,
+            pause: Pause::read(&self.paths),
             last_error: self.last_error()?,
             ledger,
         })
@@ -131,7 +131,7 @@ impl Spool {
             Ok(conn.execute(&sql, rusqlite::params_from_iter(ids))?)
         })?;
         transaction.commit()?;
-        self.end_pause()?;
+        Pause::end(&self.paths)?;
         Ok(count)
     }
 

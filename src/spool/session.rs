@@ -1,6 +1,6 @@
-//! What the spool knows of a session beside its events: privacy of the turn, notices, what was shown.
+//! What the spool knows of a session beside its events: the notice, and what was shown.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::OptionalExtension;
 
 use super::{Spool, SpoolError};
 use crate::model::{Event, Timestamp};
@@ -8,8 +8,6 @@ use crate::model::{Event, Timestamp};
 /// A session as the hooks see it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionState {
-    /// The present turn's prompt is private: nothing of the turn is kept.
-    pub private: bool,
     /// The health notice was shown.
     pub notified: bool,
     /// Observation ids already injected, if anything was.
@@ -27,25 +25,28 @@ pub struct Shown {
     pub notice: bool,
 }
 
-impl Shown {
-    pub(super) fn record(&self, conn: &Connection, event: &Event) -> Result<(), SpoolError> {
-        conn.prepare_cached(
-            "INSERT INTO sessions (session, cwd, notified, shown, shown_at, at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
-             ON CONFLICT (session) DO UPDATE SET cwd = excluded.cwd, shown = excluded.shown,
-               shown_at = excluded.shown_at, at = excluded.at, notified = max(notified, excluded.notified)",
-        )?
-        .execute((
-            &event.session,
-            &event.cwd,
-            self.notice,
-            serde_json::to_string(&self.observations)?,
-            event.at.0,
-        ))?;
+impl Spool {
+    /// Remembers what the reply to a session start shows.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when the database fails.
+    pub fn set_shown(&self, event: &Event, shown: &Shown) -> Result<(), SpoolError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO sessions (session, cwd, notified, shown, shown_at) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (session) DO UPDATE SET cwd = excluded.cwd, shown = excluded.shown,
+                   shown_at = excluded.shown_at, notified = max(notified, excluded.notified)",
+            )?
+            .execute((
+                &event.session,
+                &event.cwd,
+                shown.notice,
+                serde_json::to_string(&shown.observations)?,
+                event.at.0,
+            ))?;
         Ok(())
     }
-}
 
-impl Spool {
     /// What is known of a session; the default for an unknown one.
     ///
     /// # Errors
@@ -53,21 +54,16 @@ impl Spool {
     pub fn session(&self, session: &str) -> Result<SessionState, SpoolError> {
         let row = self
             .conn
-            .prepare_cached("SELECT private, notified, shown, shown_at FROM sessions WHERE session = ?1")?
+            .prepare_cached("SELECT notified, shown, shown_at FROM sessions WHERE session = ?1")?
             .query_row([session], |row| {
-                Ok((
-                    row.get(0)?,
-                    row.get(1)?,
-                    row.get::<_, Option<String>>(2)?,
-                    row.get::<_, Option<i64>>(3)?,
-                ))
+                Ok((row.get(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, Option<i64>>(2)?))
             })
             .optional()?;
-        let Some((private, notified, shown, shown_at)) = row else {
+        let Some((notified, shown, shown_at)) = row else {
             return Ok(SessionState::default());
         };
         let shown = shown.map(|ids| serde_json::from_str(&ids)).transpose()?;
-        Ok(SessionState { private, notified, shown, shown_at: shown_at.map(Timestamp) })
+        Ok(SessionState { notified, shown, shown_at: shown_at.map(Timestamp) })
     }
 
     /// What the latest session in this directory was shown: a fork starts with a copy of its history.

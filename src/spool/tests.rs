@@ -57,7 +57,7 @@ fn arrival(event: Event, key: &str, exact: bool) -> Arrival {
     let name = event.cwd.trim_start_matches('/').to_owned();
     Arrival::Event {
         event: Box::new(event),
-        identity: Box::new(identity(&name)),
+        identity: Some(Box::new(identity(&name))),
         key: key.as_bytes().to_vec(),
         exact,
     }
@@ -70,8 +70,12 @@ impl Fixture {
 
     fn put_in(&self, session: &str, cwd: &str, at: i64, kind: EventKind) {
         let key = format!("{session}{cwd}{at}");
-        let appended = self.spool.append(&arrival(event(session, cwd, at, kind), &key, true), None).unwrap();
-        assert_eq!(appended, Appended::Queued);
+        self.take_in(&arrival(event(session, cwd, at, kind), &key, true));
+    }
+
+    fn take_in(&self, arrival: &Arrival) {
+        arrival.append(&self.paths).unwrap();
+        assert_eq!(self.spool.import().unwrap(), 1);
     }
 
     fn claim(&self, patience: &Patience) -> Claim {
@@ -83,6 +87,13 @@ impl Fixture {
             Claim::Batch(claimed) => claimed.events.iter().map(|event| event.kind.name()).collect(),
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Every journal in the directory, set aside or not.
+    fn journals(&self) -> Vec<String> {
+        let names = fs::read_dir(self.paths.root()).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".jsonl")).collect()
     }
 
     fn ledger(&self) -> Ledger {
@@ -111,11 +122,12 @@ fn forced() -> Patience {
 fn the_same_tool_call_is_one_event_however_often_it_is_delivered() {
     let f = fixture();
     let twin = |at| arrival(event("s", "/a", at, tool()), "key", true);
-    assert_eq!(f.spool.append(&twin(1), None).unwrap(), Appended::Queued);
-    assert_eq!(f.spool.append(&twin(2), None).unwrap(), Appended::Counted);
+    f.take_in(&twin(1));
+    f.take_in(&twin(2));
+    assert_eq!(f.ledger().waiting, 1);
     let Claim::Batch(batch) = f.claim(&forced()) else { panic!() };
     f.spool.settle(&batch.id, "stored").unwrap();
-    assert_eq!(f.spool.append(&twin(99_000_000), None).unwrap(), Appended::Counted);
+    f.take_in(&twin(99_000_000));
     let ledger = f.ledger();
     assert_eq!((ledger.seen, ledger.stored, ledger.skipped["duplicate"]), (3, 1, 2));
 }
@@ -124,9 +136,10 @@ fn the_same_tool_call_is_one_event_however_often_it_is_delivered() {
 fn equal_events_without_an_id_are_one_only_within_ten_seconds() {
     let f = fixture();
     let go_on = |at| arrival(event("s", "/a", at, prompt()), "go on", false);
-    assert_eq!(f.spool.append(&go_on(0), None).unwrap(), Appended::Queued);
-    assert_eq!(f.spool.append(&go_on(9_000), None).unwrap(), Appended::Counted);
-    assert_eq!(f.spool.append(&go_on(60_000), None).unwrap(), Appended::Queued);
+    for (at, waiting) in [(0, 1), (9_000, 1), (60_000, 2)] {
+        f.take_in(&go_on(at));
+        assert_eq!(f.ledger().waiting, waiting, "{at}");
+    }
 }
 
 #[test]
@@ -237,26 +250,26 @@ fn the_ledger_counts_by_what_an_event_was() {
     f.put(3, stop());
     let Claim::Batch(batch) = f.claim(&whole_turns()) else { panic!() };
     f.spool.settle(&batch.id, "nothing").unwrap();
-    f.spool.append(&Arrival::Skipped { reason: String::from("listing") }, None).unwrap();
+    f.take_in(&Arrival::Skipped { reason: String::from("listing") });
     let ledger = f.ledger();
     assert_eq!((ledger.seen, ledger.stored, ledger.nothing), (4, 1, 2));
     assert_eq!(ledger.skipped["listing"], 1);
 }
 
 #[test]
-fn the_overflow_file_is_taken_in_whole_and_once() {
+fn the_journal_is_taken_in_whole_and_once() {
     let f = fixture();
     let late = arrival(event("s", "/a", 5, tool()), "late", true);
-    late.append_to_overflow(&f.paths).unwrap();
-    Arrival::Skipped { reason: String::from("empty") }.append_to_overflow(&f.paths).unwrap();
-    let mut torn = fs::read(f.paths.overflow()).unwrap();
+    late.append(&f.paths).unwrap();
+    Arrival::Skipped { reason: String::from("empty") }.append(&f.paths).unwrap();
+    let mut torn = fs::read(f.paths.journal()).unwrap();
     torn.extend_from_slice(b"{\"event\":{\"eve");
-    fs::write(f.paths.overflow(), torn).unwrap();
-    late.append_to_overflow(&f.paths).unwrap();
+    fs::write(f.paths.journal(), torn).unwrap();
+    late.append(&f.paths).unwrap();
 
-    assert_eq!(f.spool.import_overflow().unwrap(), 4);
-    assert_eq!(f.spool.import_overflow().unwrap(), 0);
-    assert!(!f.paths.overflow().exists());
+    assert_eq!(f.spool.import().unwrap(), 4);
+    assert_eq!(f.spool.import().unwrap(), 0);
+    assert_eq!(f.journals(), [""; 0]);
     let ledger = f.ledger();
     assert_eq!((ledger.seen, ledger.waiting), (4, 1));
     for reason in ["empty", "cut_off", "duplicate"] {
@@ -265,12 +278,53 @@ fn the_overflow_file_is_taken_in_whole_and_once() {
 }
 
 #[test]
-fn a_private_prompt_marks_the_turn_until_the_next_prompt() {
+fn a_journal_whose_reader_was_killed_is_taken_in_once() {
     let f = fixture();
-    f.put(1, EventKind::Prompt { text: String::new(), private: true });
-    assert!(f.spool.session("s").unwrap().private);
-    f.put(2, prompt());
-    assert!(!f.spool.session("s").unwrap().private);
+    let skipped = Arrival::Skipped { reason: String::from("empty") };
+    let set_aside = f.paths.root().join("spool-1.jsonl");
+    // Killed before its lines were in the database.
+    skipped.append(&f.paths).unwrap();
+    fs::rename(f.paths.journal(), &set_aside).unwrap();
+    let copy = fs::read(&set_aside).unwrap();
+    skipped.append(&f.paths).unwrap();
+    assert_eq!(f.spool.import().unwrap(), 2);
+    assert_eq!(f.ledger().seen, 2);
+    // Killed after that, before the file was removed.
+    fs::write(&set_aside, &copy).unwrap();
+    assert_eq!(f.spool.import().unwrap(), 0);
+    assert_eq!((f.ledger().seen, f.journals().len()), (2, 0));
+}
+
+#[test]
+fn a_drainer_that_leaves_sees_what_another_is_taking_in() {
+    let f = fixture();
+    arrival(event("s", "/a", 1, stop()), "1", true).append(&f.paths).unwrap();
+    fs::rename(f.paths.journal(), f.paths.root().join("spool-1.jsonl")).unwrap();
+    assert!(f.spool.has_due(Timestamp(2), &whole_turns()).unwrap());
+    assert_eq!(f.spool.import().unwrap(), 1);
+    assert!(f.spool.has_due(Timestamp(2), &whole_turns()).unwrap());
+    assert!(matches!(f.claim(&whole_turns()), Claim::Batch(_)));
+    assert!(!f.spool.has_due(Timestamp(2), &whole_turns()).unwrap());
+}
+
+#[test]
+fn an_event_without_an_identity_is_where_the_last_one_was() {
+    let f = fixture();
+    f.put_in("s", "/gone", 1, tool());
+    let mut later = arrival(event("s", "/gone", 2, tool()), "later", true);
+    let Arrival::Event { identity, .. } = &mut later else { panic!() };
+    *identity = None;
+    f.take_in(&later);
+    let Claim::Batch(batch) = f.claim(&forced()) else { panic!() };
+    assert_eq!((batch.identity.name.as_str(), batch.events.len()), ("gone", 2));
+}
+
+#[test]
+fn whoever_looks_sees_what_hooks_have_left() {
+    let f = fixture();
+    arrival(event("s", "/a", 1, tool()), "1", true).append(&f.paths).unwrap();
+    assert_eq!(Spool::open_for_reading(&f.paths).unwrap().status().unwrap().waiting, 1);
+    assert!(!Spool::has_journal(&f.paths));
 }
 
 #[test]
@@ -312,10 +366,12 @@ fn a_new_session_grants_one_try_only_where_the_user_is_needed() {
         probe: false,
     };
     for (class, granted) in [("auth", true), ("setup", true), ("transient", false)] {
-        f.spool.set_pause(&pause(class)).unwrap();
-        f.spool.grant_probe().unwrap();
-        let now = f.spool.pause().unwrap().unwrap();
+        pause(class).write(&f.paths).unwrap();
+        Pause::grant_probe(&f.paths).unwrap();
+        let now = Pause::read(&f.paths).unwrap();
         assert_eq!(now.holds(Timestamp(0), "x"), !granted, "{class}");
         assert!(!now.holds(Timestamp(0), "other settings"));
     }
+    Pause::end(&f.paths).unwrap();
+    assert_eq!(Pause::read(&f.paths), None);
 }

@@ -13,15 +13,13 @@ use crate::config::Paths;
 /// (<https://sqlite.org/releaselog/3_51_3.html>).
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_memory.sql")], page_size: 4096 };
+static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_memory.sql")] };
 
 /// How a database file is made, and brought up to date.
 #[derive(Debug)]
 pub(crate) struct Schema {
     /// Numbered from 1; a migration that was published is never edited.
     pub migrations: &'static [&'static str],
-    /// Bytes of one page, fixed when the file is made.
-    pub page_size: u32,
 }
 
 impl Schema {
@@ -107,8 +105,8 @@ fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, 
     let conn = Connection::open_with_flags(path, flags).map_err(|error| classify(path, error))?;
     conn.busy_timeout(busy)?;
     conn.set_prepared_statement_cache_capacity(64);
-    // A short-lived process is always the last connection; a checkpoint on each close costs four times the
-    // insert itself. The drainer checkpoints.
+    // A short-lived process is often the last connection, and a checkpoint costs more than its own work. The
+    // drainer checkpoints.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(conn)
 }
@@ -125,11 +123,8 @@ fn refuse_newer(path: &Path, found: i64, schema: &Schema) -> Result<(), StoreErr
 }
 
 fn migrate(mut conn: Connection, path: &Path, schema: &Schema) -> Result<Connection, StoreError> {
-    // Both take effect only on a file that has no table yet, and must come before the journal mode.
-    conn.execute_batch(&format!(
-        "PRAGMA page_size = {}; PRAGMA auto_vacuum = INCREMENTAL",
-        schema.page_size
-    ))?;
+    // Takes effect only on a file that has no table yet, and must come before the journal mode.
+    conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
     let journal: String = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     if journal != "wal" {
         conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;

@@ -45,3 +45,9 @@ fn read_and_decode(bencher: Bencher, bytes: usize) {
         decode(None, value, &cleaner, Timestamp(0)).map(|decoded| decoded.event)
     });
 }
+
+#[divan::bench]
+fn identify_a_checkout(bencher: Bencher) {
+    let here = std::env::current_dir().unwrap();
+    bencher.bench(|| cmem::git::identify(&here));
+}

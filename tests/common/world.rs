@@ -222,7 +222,7 @@ impl World {
     #[track_caller]
     pub fn ledger(&self) -> Ledger {
         let paths = Paths::resolve(Some(&self.data())).unwrap();
-        Spool::open_read_only(&paths).unwrap().status().unwrap().ledger
+        Spool::open_for_reading(&paths).unwrap().status().unwrap().ledger
     }
 
     /// Every event is accounted for, and none waits or is parked.

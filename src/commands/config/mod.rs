@@ -131,7 +131,7 @@ fn entry(sources: &Sources, setting: &'static Setting) -> Entry {
     let value = match (setting.secret, value.is_empty()) {
         (true, true) => String::from("not set"),
         (true, false) => String::from("set"),
-        (false, _) => value,
+        (false, _) => value.into_owned(),
     };
     Entry { key: setting.key, value, origin, help: setting.help }
 }

@@ -37,7 +37,7 @@ pub(super) fn memory(paths: &Paths) -> Vec<Check> {
 
 pub(super) fn spool(paths: &Paths) -> Vec<Check> {
     const NAME: &str = "spool.db";
-    let status = match Spool::open_read_only(paths).and_then(|spool| spool.status()) {
+    let status = match Spool::open_for_reading(paths).and_then(|spool| spool.status()) {
         Ok(status) => status,
         Err(error) if error.is_missing() => return vec![Check::ok(NAME, "nothing was captured yet")],
         Err(error) => return vec![broken(NAME, &reader::spool_failure(NAME, &error))],

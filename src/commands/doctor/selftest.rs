@@ -13,7 +13,7 @@ use crate::drain::{Drainer, Progress};
 use crate::git;
 use crate::model::{Event, EventKind, Identity, Outcome, Timestamp};
 use crate::retrieve::{self, Filter, RecordKind};
-use crate::spool::{Appended, Arrival, FileLock, Spool};
+use crate::spool::{Arrival, FileLock};
 use crate::store::Store;
 
 /// No other memory holds it, and every splitter keeps it whole.
@@ -42,15 +42,9 @@ fn go_round() -> Result<(), String> {
     let settings = Settings::resolve(&Sources::default()).map_err(|error| step("settings")(&error))?;
     let place = git::identify(&folder.path);
 
-    let spool = Spool::open(&paths).map_err(|error| step("capture")(&error))?;
     for (number, kind) in turn().into_iter().enumerate() {
-        let taken =
-            spool.append(&arrival(kind, number, &place), None).map_err(|error| step("capture")(&error))?;
-        if taken != Appended::Queued {
-            return Err(String::from("capture: the event was not queued"));
-        }
+        arrival(kind, number, &place).append(&paths).map_err(|error| step("capture")(&error))?;
     }
-    drop(spool);
 
     let lock = FileLock::try_acquire(&paths.drain_lock()).map_err(|error| step("drain")(&error))?;
     let drained = Drainer::new(&paths, &settings, true)
@@ -101,7 +95,7 @@ fn arrival(kind: EventKind, number: usize, place: &Identity) -> Arrival {
     };
     Arrival::Event {
         event: Box::new(event),
-        identity: Box::new(place.clone()),
+        identity: Some(Box::new(place.clone())),
         key: number.to_be_bytes().to_vec(),
         exact: true,
     }

@@ -37,14 +37,13 @@ CREATE TABLE deliveries (
   at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Sessions that were shown something at a start.
 CREATE TABLE sessions (
   session  TEXT PRIMARY KEY,
-  cwd      TEXT,
-  private  INTEGER NOT NULL DEFAULT 0, -- the present turn's prompt is private
-  notified INTEGER NOT NULL DEFAULT 0, -- the health notice was shown
-  shown    TEXT,                       -- JSON array: observations already injected
-  shown_at INTEGER,
-  at       INTEGER NOT NULL
+  cwd      TEXT NOT NULL,
+  notified INTEGER NOT NULL, -- the health notice was shown
+  shown    TEXT NOT NULL,    -- JSON array: observations already injected
+  shown_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- seen = stored + nothing + dropped + skipped:* + rows in events, at any commit.
