@@ -100,7 +100,9 @@ fn the_builtin_observer_writes_the_same_every_time() {
         world.send("Stop", json!({"last_assistant_message": "部署失败是因为缓存是冷的。"})).silent();
         world.drain();
         let found = world.cmem(&["search", "部署", "--json", "--kind", "observation"]).json();
-        let whole = world.cmem(&["get", "--json", &found["results"][0]["id"].to_string()]).json();
+        let id = &found["results"][0]["id"];
+        assert!(id.is_number(), "{found}");
+        let whole = world.cmem(&["get", "--json", &id.to_string()]).json();
         ["type", "title", "subtitle", "narrative", "facts", "keywords"]
             .map(|field| whole[0][field].to_string())
     };

@@ -17,7 +17,9 @@ const MAX_NARRATIVE: usize = 1_000;
 const MAX_FACT: usize = 300;
 const MAX_FILES: usize = 12;
 const MAX_FINDINGS: usize = 6;
-/// A message that says at least this much (in Latin characters) is worth keeping without any evidence.
+/// A message that says less than this (in Latin characters), such as "Done.", is no conclusion.
+const BRIEF: usize = 20;
+/// A message that says at least this much is worth keeping without any evidence.
 const TALKATIVE: usize = 240;
 
 /// A turn, understood.
@@ -28,6 +30,8 @@ pub(super) struct Understood {
     pub(super) edits: Vec<Edit>,
     pub(super) runs: Runs,
     pub(super) files: Files,
+    /// A tool was called: what is said stands on evidence.
+    pub(super) looked: bool,
     pub(super) words: &'static Words,
     /// The title of the observation.
     pub(super) title: String,
@@ -44,7 +48,8 @@ pub(super) fn understand(turn: &Turn<'_>, root: &str, locale: Option<Language>) 
     let runs = runs(&turn.events, root, words);
     let request = request(turn.prompt);
     let title = title(&message, &request, &edits, &runs, words);
-    Understood { request, message, edits, runs, files: evidence::files(&turn.events, root), words, title }
+    let files = evidence::files(&turn.events, root);
+    Understood { request, message, edits, runs, files, looked: !turn.events.is_empty(), words, title }
 }
 
 /// What a prompt asks for: its first sentences that say something, without code and markup.
@@ -178,11 +183,10 @@ impl Understood {
         let said: usize = self.conclusion().map(|sentence| weight(&sentence.text)).sum();
         let telling =
             self.conclusion().any(|sentence| names_something(&sentence.text) || tells(&sentence.text));
-        let looked = !self.files.read.is_empty() || self.runs.failed || !self.runs.facts.is_empty();
         let ruled = kind::decides(&self.request);
         work || ruled
             || (self.runs.failed && said > 0)
-            || (looked && telling && said >= 24)
+            || (self.looked && said >= BRIEF)
             || (telling && said >= 40 && self.asked_about_program())
             || (telling && said >= TALKATIVE)
     }
