@@ -105,6 +105,25 @@ fn the_query_as_typed_comes_first() {
 }
 
 #[test]
+fn a_rare_word_in_an_old_row_does_not_go_under_among_common_ones() {
+    let f = Fixture::new();
+    f.note(1, "cache eviction by zibafo");
+    for at in 2..80 {
+        f.note(at, &format!("cache eviction number {at}"));
+    }
+    let first = |query| {
+        let found = search(&f.store, query, &Filter::all(Scope::All), 10, 0).unwrap();
+        found.hits[0].title.clone()
+    };
+    assert_eq!(first("cache zibafo"), "cache eviction by zibafo");
+    assert_eq!(first("cache zibafo missingword"), "cache eviction by zibafo");
+    // Of what is everywhere the last stored are ranked, and the count stops at "many".
+    let found = search(&f.store, "cache", &Filter::all(Scope::All), 10, 0).unwrap();
+    assert_eq!((found.total, found.hits.len()), (50, 10));
+    assert!(found.hits.iter().all(|hit| hit.created_at >= Timestamp(30)));
+}
+
+#[test]
 fn filters_hold_with_and_without_a_query_text() {
     let f = Fixture::new();
     let app = place("/x/app", None);

@@ -402,15 +402,32 @@ fn the_same_batch_gives_the_same_answer() {
 #[test]
 fn a_short_turn_with_a_conclusion_is_kept() {
     let turns = [
-        ("为什么部署会失败？", bash("make deploy", "cache is cold"), "部署失败是因为缓存是冷的。", "部署失败"),
+        (
+            "为什么部署会失败？",
+            bash("make deploy", "cache is cold"),
+            "部署失败是因为缓存是冷的。",
+            "部署失败",
+        ),
         ("deploy", bash("make deploy", "done"), "Deployed version 4 to staging.", "version 4"),
-        ("Which port does it use?", bash("grep -n port app.toml", "3:port = 8080"), "It listens on port 8080.", "8080"),
+        (
+            "Which port does it use?",
+            bash("grep -n port app.toml", "3:port = 8080"),
+            "It listens on port 8080.",
+            "8080",
+        ),
         ("デプロイして", bash("make deploy", "ok"), "デプロイしました。キャッシュは無効です。", "キャッシュ"),
         ("¿Por qué falla?", bash("make test", "1 failed"), "Falla porque falta la tabla users.", "users"),
-        ("Is it slow?", bash("hyperfine ./app", "1.2 s"), "Start-up takes 1.2 s, most of it in the JSON parser.", "1.2 s"),
+        (
+            "Is it slow?",
+            bash("hyperfine ./app", "1.2 s"),
+            "Start-up takes 1.2 s, most of it in the JSON parser.",
+            "1.2 s",
+        ),
     ];
     for (asked, ran, said, expected) in turns {
-        let Some(reply) = observe(vec![prompt(asked), ran, stop(said)]) else { panic!("nothing kept of {said}") };
+        let Some(reply) = observe(vec![prompt(asked), ran, stop(said)]) else {
+            panic!("nothing kept of {said}")
+        };
         let text = serde_json::to_string(&reply.drafts).unwrap();
         assert!(text.contains(expected), "{expected}: {text}");
     }
