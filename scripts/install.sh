@@ -13,8 +13,8 @@ program=${1:-}
 if [ -z "$program" ]; then
     cd "$(dirname "$0")/.."
     command -v cargo >/dev/null || { echo "install: cargo is not installed; see https://rustup.rs" >&2; exit 1; }
-    target=$(uname -m)-unknown-linux-musl
-    if command -v musl-gcc >/dev/null && [ -d "$(rustc --print target-libdir --target "$target" 2>/dev/null)" ]; then
+    if [ "$(uname -s)" = Linux ]; then
+        # A static program starts in a third of the time, which every hook pays.
         program=$(scripts/build-static.sh)
     else
         cargo build --release --locked

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -260,20 +261,15 @@ impl Sources {
     }
 }
 
-/// Asks for each known name: to copy the whole environment would cost a hook more than to read its event.
 fn environment() -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    let mut twin = String::from(TWIN_PREFIX);
-    for setting in CATALOGUE {
-        twin.truncate(TWIN_PREFIX.len());
-        twin.push_str(setting.key.trim_start_matches(PREFIX));
-        for name in [setting.key, &twin] {
-            if let Some(value) = env::var_os(name).and_then(|value| value.into_string().ok()) {
-                found.insert(name.to_owned(), value);
-            }
-        }
-    }
-    found
+    let is_ours = |name: &OsStr| {
+        let name = name.as_encoded_bytes();
+        name.starts_with(PREFIX.as_bytes()) || name.starts_with(TWIN_PREFIX.as_bytes())
+    };
+    env::vars_os()
+        .filter(|(name, _)| is_ours(name))
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }
 
 fn read_file(path: &Path) -> Result<Map<String, Value>, SettingsError> {
