@@ -220,6 +220,10 @@ impl Splitter {
 
     /// Names that end or begin with signs: `C++`, `C#`, `F#`, `.NET`.
     fn sign_name(&self, start: usize, end: usize, word: &str) -> Option<(String, usize)> {
+        // Marks that stand for nothing without a letter leave no word.
+        if word.is_empty() {
+            return None;
+        }
         let sign = |at: usize| self.chars.get(at).copied();
         if word.len() <= 12 && sign(end) == Some('+') && sign(end + 1) == Some('+') {
             return Some((format!("{word}plusplus"), end + 2));
@@ -380,7 +384,7 @@ mod tests {
 
     #[test]
     fn signs_alone_ask_for_nothing() {
-        for query in ["", " ", "'", "\"", "*", "(", ":", "-", "%", "_", "\u{1}", "，。"] {
+        for query in ["", "\u{b8}#", "\u{327}++", " ", "'", "\"", "*", "(", ":", "-", "%", "_", "\u{1}", "，。"] {
             assert!(query_terms(query).is_empty(), "{query:?}");
         }
     }
