@@ -4,6 +4,7 @@
 //! hook event → privacy → spool → drain → observer → store → index → retrieve → render.
 //! `tests/architecture.rs` walks the `use crate::` lines and fails when an arrow points back.
 
+pub mod adopt;
 pub mod cli;
 pub mod commands;
 pub mod config;

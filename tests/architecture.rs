@@ -14,11 +14,13 @@ const CEILING: usize = 500;
 fn allowed(folder: &str) -> Vec<&'static str> {
     match folder {
         // The three orchestrators call anything: the write half, the commands, and what dispatches to them.
-        "drain" => vec!["privacy", "spool", "git", "observer", "store", "index", "retrieve", "hook"],
-        "commands" | "cli" => [&FLOW[..], &["git", "hook", "cli", "commands"]].concat(),
+        "drain" => vec!["privacy", "spool", "git", "observer", "store", "index", "retrieve", "hook", "adopt"],
+        "commands" | "cli" => [&FLOW[..], &["adopt", "git", "hook", "cli", "commands"]].concat(),
         // The hook answers from memory, so it reads through retrieve and render; it never writes to the store.
         "hook" => vec!["privacy", "spool", "git", "drain", "store", "retrieve", "render"],
         "git" => vec![],
+        // Decides from what the store has recorded and what git says.
+        "adopt" => vec!["git", "store"],
         // The store is the ground of both databases: the spool opens its file by the same rules.
         "spool" => vec!["privacy", "git", "store"],
         "observer" => vec!["privacy"],
@@ -78,7 +80,8 @@ fn one_file_names_each_foreign_world() {
             assert!(!named || allowed.contains(&name.as_str()), "{name} names {word}");
         }
     };
-    naming("gix::", &["git/repo.rs"]);
+    naming("gix::", &["git/repo.rs", "git/history.rs"]);
+    naming("imara_diff::", &["git/patch.rs"]);
     naming("fs2::", &["spool/lock.rs"]);
 }
 

@@ -12,6 +12,7 @@
 
 mod common;
 
+mod adopt;
 mod architecture;
 mod context;
 mod drain_failures;

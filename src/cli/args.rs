@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use super::when;
+use crate::commands::adopt::AdoptArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::model::Timestamp;
@@ -58,6 +59,8 @@ pub enum Command {
     /// Show what a new session in this directory would be told
     #[command(after_help = "Example:\n  cmem context\n  cmem context --project api")]
     Context(ScopeArgs),
+    /// Bring the memory of merged worktrees home
+    Adopt(AdoptArgs),
     /// Register the hooks with Claude Code
     Install(InstallArgs),
     /// Take the hooks out again

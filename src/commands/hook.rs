@@ -1,5 +1,6 @@
 //! `cmem hook [EVENT]`: called by the agent's client, once for each event.
 
+use std::env;
 use std::path::Path;
 
 use rustix::io::Errno;
@@ -16,8 +17,13 @@ pub fn run(event: Option<&str>, data_dir: Option<&Path>) {
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
     // The descriptors themselves: the standard library's buffers cost more than what goes through them.
     let reply = hook::run(event, data_dir, rustix::stdio::stdin());
-    let mut line = reply.unwrap_or_else(|| NOTHING_TO_SAY.to_owned());
-    line.push('\n');
+    let line = match reply {
+        Some(reply) => reply,
+        None if env::current_dir().is_ok() => NOTHING_TO_SAY.to_owned(),
+        // The directory is being removed, with whoever would read an answer.
+        None => return,
+    };
+    let line = format!("{line}\n");
     let mut left = line.as_bytes();
     while !left.is_empty() {
         match rustix::io::write(rustix::stdio::stdout(), left) {

@@ -1,8 +1,12 @@
 //! From a confirmed answer to memory: one transaction for everything that a batch leaves behind.
 
+use std::path::Path;
+
+use crate::adopt;
 use crate::config::Paths;
+use crate::git;
 use crate::index;
-use crate::model::{Draft, Event, EventKind, SummaryDraft, Timestamp};
+use crate::model::{Draft, Event, EventKind, Identity, SummaryDraft, Timestamp};
 use crate::observer::{Batch, Reply, Similar, Usage, Verdict};
 use crate::privacy::Cleaner;
 use crate::retrieve;
@@ -36,6 +40,22 @@ impl Memory {
 
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
         self.store.checkpoint()
+    }
+
+    /// Adopts what a recorded batch shows to be worth a look: branches that were merged by now.
+    pub(super) fn adopt_merged(&self, claimed: &Claimed) -> Result<(), StoreError> {
+        let in_main = claimed.identity.worktree.is_none();
+        let invites = |event: &Event| match &event.kind {
+            EventKind::SessionStart { .. } => in_main,
+            EventKind::WorktreeRemove { .. } => true,
+            EventKind::Tool { input, .. } => in_main && brings_commits(input),
+            _ => false,
+        };
+        if !claimed.events.iter().any(invites) || !git::is_repository(&claimed.identity) {
+            return Ok(());
+        }
+        let home = if in_main { claimed.identity.clone() } else { git::home_of(&claimed.identity.key) };
+        adopt::adopt_merged(&self.store, &home)
     }
 
     /// The class of a batch that is recorded already.
@@ -96,15 +116,16 @@ impl Memory {
             (usage.input + usage.output) / i64::try_from(reply.drafts.len().max(1)).unwrap_or(1);
         let agent = common_agent(&claimed.events);
 
+        let base = fork_point(&claimed.identity);
         let transaction = self.store.begin()?;
-        let project = transaction.project(&claimed.identity)?;
-        transaction.session(session, project, &claimed.identity, first.at, last.at)?;
+        let place = transaction.place(&claimed.identity, base.as_deref())?;
+        transaction.session(session, place.project, &claimed.identity, first.at, last.at)?;
         let mut prompt_number = transaction.last_prompt_number(session)?;
         for event in &claimed.events {
             if let EventKind::Prompt { text, private: false } = &event.kind {
                 let number = prompt_number.unwrap_or(0) + 1;
                 prompt_number = Some(number);
-                let prompt = NewPrompt { project, session, number, text, created_at: event.at };
+                let prompt = NewPrompt { place, session, number, text, created_at: event.at };
                 index::record_prompt(&transaction, &prompt)?;
             }
         }
@@ -114,7 +135,7 @@ impl Memory {
             let stored = index::record_observation(
                 &transaction,
                 &NewObservation {
-                    project,
+                    place,
                     session,
                     prompt_number,
                     draft: &draft,
@@ -129,7 +150,7 @@ impl Memory {
         if let Some(summary) = reply.summary {
             let summary = redact_summary(summary, cleaner);
             let new =
-                NewSummary { project, session, prompt_number, text: &summary, model, created_at: last.at };
+                NewSummary { place, session, prompt_number, text: &summary, model, created_at: last.at };
             index::record_summary(&transaction, &new)?;
         }
         transaction.batch_done(&BatchRecord {
@@ -142,6 +163,24 @@ impl Memory {
         transaction.commit()?;
         Ok(Outcome { class, observations })
     }
+}
+
+/// Whether a command may have brought commits to the branch it ran on.
+fn brings_commits(input: &serde_json::Value) -> bool {
+    let command = input.get("command").and_then(serde_json::Value::as_str).unwrap_or_default();
+    command.contains("git")
+        && ["merge", "pull", "rebase", "cherry-pick", "commit", "fetch"]
+            .iter()
+            .any(|word| command.contains(word))
+}
+
+/// Where the branch of a worktree left the main line, as both stood when the hook looked.
+fn fork_point(identity: &Identity) -> Option<String> {
+    let (head, main) = (identity.head.as_deref()?, identity.main_head.as_deref()?);
+    if head == main {
+        return Some(head.to_owned());
+    }
+    git::MainLines::open(Path::new(&identity.key)).ok()?.fork_point(head, main)
 }
 
 /// The subagent that all of the evidence comes from.

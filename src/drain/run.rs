@@ -217,6 +217,10 @@ impl<'a> Drainer<'a> {
                 self.memory.record(&claimed, verdict, usage, &model, &self.cleaner)?;
             self.spool.settle(&claimed.id, class)?;
             Pause::end(self.paths)?;
+            // The batch is in memory: that something else cannot be done is for `cmem doctor`.
+            if let Err(error) = self.memory.adopt_merged(&claimed) {
+                log::error(self.paths, &format!("adopting merged worktrees: {error}"));
+            }
             drained.batches += 1;
             drained.events += claimed.events.len() as u64;
             drained.observations += observations;

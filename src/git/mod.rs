@@ -1,7 +1,13 @@
-//! Where a directory belongs: repository, checkout, branch, commit. Reads files only; never starts `git`.
+//! Where a directory belongs (repository, checkout, branch, commit), and whether the work of a branch is in the main
+//! line. Reads files only; never starts `git`.
 
+mod history;
+mod merged;
+mod patch;
 mod project;
 mod repo;
 mod url;
 
-pub use project::{identify, linked_main, resolve};
+pub use history::HistoryError;
+pub use merged::{MainLines, Recorded, Test, Verdict};
+pub use project::{home_of, identify, is_repository, linked_main, resolve};

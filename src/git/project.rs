@@ -33,6 +33,24 @@ pub fn identify(cwd: &Path) -> Identity {
     found.map_or_else(|| outside_git(&dir), |checkout| in_repository(checkout, &dir))
 }
 
+/// The identity of the main checkout of the repository with this key, also when it is gone.
+pub fn home_of(key: &str) -> Identity {
+    let main = main_of(Path::new(key));
+    let found = identify(&main);
+    if found.key == key && found.worktree.is_none() {
+        return found;
+    }
+    let name = name_of(&main).unwrap_or_else(|| text(&main));
+    Identity { key: key.to_owned(), name, ..outside_git(&main) }
+}
+
+/// Whether an identity is that of a repository, rather than of a directory outside git.
+pub fn is_repository(identity: &Identity) -> bool {
+    identity.worktree.is_some()
+        || identity.key != identity.root
+        || Path::new(&identity.key).join("HEAD").is_file()
+}
+
 /// The absolute, canonical form of a directory, and whether it exists. What does not exist is resolved as far
 /// as its nearest existing ancestor.
 pub fn resolve(cwd: &Path) -> (PathBuf, bool) {
@@ -105,6 +123,7 @@ fn in_repository(checkout: Checkout, dir: &Path) -> Identity {
         root: text(&root),
         branch: checkout.branch,
         head: checkout.head,
+        main_head: checkout.main_head,
         remote: checkout.origin.as_deref().and_then(url::without_credentials),
     }
 }
@@ -112,7 +131,16 @@ fn in_repository(checkout: Checkout, dir: &Path) -> Identity {
 fn outside_git(dir: &Path) -> Identity {
     let key = text(dir);
     let name = dir.file_name().map_or_else(|| key.clone(), |name| name.to_string_lossy().into_owned());
-    Identity { root: key.clone(), key, name, worktree: None, branch: None, head: None, remote: None }
+    Identity {
+        root: key.clone(),
+        key,
+        name,
+        worktree: None,
+        branch: None,
+        head: None,
+        main_head: None,
+        remote: None,
+    }
 }
 
 /// The identity of a checkout whose `.git` file leads nowhere. Git refuses to work there; a repository found

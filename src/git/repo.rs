@@ -1,5 +1,6 @@
-//! What gix knows about a directory. The only file that names gix.
+//! What gix knows about a directory. Beside `history.rs` the only file that names gix.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use gix::discover::upwards::Options as Upwards;
@@ -23,6 +24,8 @@ pub(super) struct Checkout {
     pub(super) branch: Option<String>,
     /// Commit checked out, hexadecimal.
     pub(super) head: Option<String>,
+    /// Commit of the main checkout, seen from a linked worktree.
+    pub(super) main_head: Option<String>,
     /// URL of `origin` as configured, credentials included.
     pub(super) origin: Option<String>,
 }
@@ -47,6 +50,7 @@ pub(super) fn discover(dir: &Path) -> Option<Checkout> {
         configured_work_dir: None,
         branch: None,
         head: None,
+        main_head: None,
         origin: None,
     };
     // A repository that gix cannot open (a newer format, a broken configuration) still has its place.
@@ -79,5 +83,30 @@ fn describe(repository: &gix::Repository, checkout: &mut Checkout) {
         // `.invalid` is what HEAD holds where references are kept in another format than files.
         checkout.branch =
             head.referent_name().map(|name| name.shorten().to_string()).filter(|name| name != ".invalid");
+    }
+    if checkout.branch.is_none() {
+        checkout.branch = rebased_branch(repository.git_dir());
+    }
+    if checkout.is_linked {
+        checkout.main_head = main_head(repository);
+    }
+}
+
+/// The branch that a rebase works on: HEAD is detached until it is done.
+fn rebased_branch(git_dir: &Path) -> Option<String> {
+    let names = ["rebase-merge/head-name", "rebase-apply/head-name"];
+    let text = names.into_iter().find_map(|name| fs::read_to_string(git_dir.join(name)).ok())?;
+    Some(text.trim().strip_prefix("refs/heads/")?.to_owned())
+}
+
+fn main_head(repository: &gix::Repository) -> Option<String> {
+    let text = fs::read_to_string(repository.common_dir().join("HEAD")).ok()?;
+    match text.trim().strip_prefix("ref: ") {
+        // Branches are shared between the checkouts.
+        Some(name) => {
+            let mut reference = repository.try_find_reference(name).ok()??;
+            Some(reference.peel_to_id().ok()?.to_string())
+        }
+        None => Some(text.trim().to_owned()),
     }
 }

@@ -96,7 +96,11 @@ pub fn decode(
     let session = session(&payload);
     let agent = agent(name, &payload);
     let delivery = Delivery::new(&session, name, agent.as_ref(), &payload, &kind);
-    let cwd = payload.cwd.as_str().unwrap_or_default().to_owned();
+    let cwd = match &kind {
+        // It happens in the worktree, wherever the session stands.
+        EventKind::WorktreeRemove { path } => path.clone(),
+        _ => payload.cwd.as_str().unwrap_or_default().to_owned(),
+    };
     Ok(Decoded { event: Event { session, at: now, cwd, agent, kind }, delivery })
 }
 

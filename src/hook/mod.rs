@@ -16,6 +16,8 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use decode::Delivery;
 pub use decode::{Decoded, Ignored, decode};
 pub use read::{ReadError, read_value};
@@ -113,8 +115,32 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
 fn identity(trail: &Trail, event: &Event) -> Option<Identity> {
     let directory = Path::new(&event.cwd);
     let is_known = trail.knows(&event.cwd);
-    let looks_again = !matches!(event.kind, EventKind::Tool { .. } | EventKind::SubagentStop { .. });
+    let looks_again = match &event.kind {
+        EventKind::Tool { input, .. } => moves_head(input),
+        EventKind::SubagentStop { .. } => false,
+        _ => true,
+    };
     (!is_known || looks_again && directory.is_dir()).then(|| git::identify(directory))
+}
+
+/// Whether a command may have changed the branch or its commit.
+fn moves_head(input: &Value) -> bool {
+    const VERBS: [&str; 12] = [
+        "commit",
+        "merge",
+        "rebase",
+        "worktree",
+        "branch",
+        "push",
+        "pull",
+        "checkout",
+        "switch",
+        "reset",
+        "cherry-pick",
+        "revert",
+    ];
+    let command = input.get("command").and_then(Value::as_str).unwrap_or_default();
+    command.contains("git") && VERBS.iter().any(|verb| command.contains(verb))
 }
 
 /// A model may be shown any event; the builtin observer waits for whole turns, so that only what ends one

@@ -384,7 +384,9 @@ mod tests {
 
     #[test]
     fn signs_alone_ask_for_nothing() {
-        for query in ["", "\u{b8}#", "\u{327}++", " ", "'", "\"", "*", "(", ":", "-", "%", "_", "\u{1}", "，。"] {
+        for query in
+            ["", "\u{b8}#", "\u{327}++", " ", "'", "\"", "*", "(", ":", "-", "%", "_", "\u{1}", "，。"]
+        {
             assert!(query_terms(query).is_empty(), "{query:?}");
         }
     }

@@ -19,6 +19,9 @@ pub struct Identity {
     pub branch: Option<String>,
     /// Commit checked out, hexadecimal; `None` on an unborn branch or outside git.
     pub head: Option<String>,
+    /// Commit at which the main checkout stood; `None` in the main checkout itself and outside git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub main_head: Option<String>,
     /// URL of the remote `origin`, without credentials: a hint across machines.
     pub remote: Option<String>,
 }

@@ -19,6 +19,7 @@ fn place(key: &str, worktree: Option<&str>) -> Identity {
         worktree: worktree.map(str::to_owned),
         branch: None,
         head: None,
+        main_head: None,
         remote: None,
     }
 }
@@ -32,9 +33,9 @@ impl Fixture {
 
     fn put(&self, identity: &Identity, at: i64, draft: Draft) -> i64 {
         let tx = self.store.begin().unwrap();
-        let project = tx.project(identity).unwrap();
+        let place = tx.place(identity, None).unwrap();
         let new = NewObservation {
-            project,
+            place,
             session: "s",
             prompt_number: Some(1),
             draft: &draft,
@@ -189,16 +190,16 @@ fn prompts_and_summaries_are_found_too() {
     let f = Fixture::new();
     f.note(1, "anchor");
     let tx = f.store.begin().unwrap();
-    let project = tx.project(&place("/x/app", None)).unwrap();
+    let app = tx.place(&place("/x/app", None), None).unwrap();
     let text = "why is the gateway slow?";
     index::record_prompt(
         &tx,
-        &NewPrompt { project, session: "s", number: 1, text, created_at: Timestamp(5) },
+        &NewPrompt { place: app, session: "s", number: 1, text, created_at: Timestamp(5) },
     )
     .unwrap();
     let summary = SummaryDraft { learned: String::from("the gateway retries"), ..SummaryDraft::default() };
     let new = NewSummary {
-        project,
+        place: app,
         session: "s",
         prompt_number: None,
         text: &summary,

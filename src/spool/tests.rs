@@ -29,6 +29,7 @@ fn identity(name: &str) -> Identity {
         worktree: None,
         branch: None,
         head: None,
+        main_head: None,
         remote: None,
     }
 }

@@ -1,5 +1,6 @@
 //! `memory.db`: the truth about everything remembered. Knows SQL and nothing about ranking.
 
+mod branches;
 mod error;
 mod open;
 mod projects;
@@ -7,6 +8,7 @@ mod read;
 mod rows;
 mod write;
 
+pub use branches::{Adoption, BranchRow, Place};
 pub use error::StoreError;
 pub(crate) use open::{Schema, open_readable, open_writable};
 pub use open::{Store, require_sqlite_version};

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
-use super::{Store, StoreError};
+use super::{Place, Store, StoreError};
 use crate::model::{Draft, Identity, SummaryDraft, Timestamp};
 
 /// A write transaction; dropped without `commit` it leaves no trace.
@@ -16,7 +16,7 @@ pub struct Transaction<'a> {
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the field names are the documentation")]
 pub struct NewPrompt<'a> {
-    pub project: i64,
+    pub place: Place,
     pub session: &'a str,
     pub number: i64,
     pub text: &'a str,
@@ -27,7 +27,7 @@ pub struct NewPrompt<'a> {
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the field names are the documentation")]
 pub struct NewObservation<'a> {
-    pub project: i64,
+    pub place: Place,
     pub session: &'a str,
     pub prompt_number: Option<i64>,
     pub draft: &'a Draft,
@@ -41,7 +41,7 @@ pub struct NewObservation<'a> {
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the field names are the documentation")]
 pub struct NewSummary<'a> {
-    pub project: i64,
+    pub place: Place,
     pub session: &'a str,
     pub prompt_number: Option<i64>,
     pub text: &'a SummaryDraft,
@@ -139,9 +139,18 @@ impl Transaction<'_> {
     pub fn prompt(&self, new: &NewPrompt<'_>) -> Result<i64, StoreError> {
         self.tx
             .prepare_cached(
-                "INSERT INTO prompts (project, session, number, text, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO prompts (project, branch, merged_into, session, number, text, created_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
-            .execute((new.project, new.session, new.number, new.text, new.created_at.0))?;
+            .execute((
+                new.place.project,
+                new.place.branch,
+                new.place.merged_into,
+                new.session,
+                new.number,
+                new.text,
+                new.created_at.0,
+            ))?;
         Ok(self.tx.last_insert_rowid())
     }
 
@@ -155,7 +164,7 @@ impl Transaction<'_> {
         let known: Option<i64> = self
             .tx
             .prepare_cached("SELECT id FROM observations WHERE project = ?1 AND content_key = ?2")?
-            .query_row((new.project, &key[..]), |row| row.get(0))
+            .query_row((new.place.project, &key[..]), |row| row.get(0))
             .optional()?;
         if let Some(id) = known {
             self.tx
@@ -167,12 +176,13 @@ impl Transaction<'_> {
             .prepare_cached(
                 "INSERT INTO observations (uid, project, type, title, subtitle, narrative, facts, concepts,
                    keywords, files_read, files_modified, session, prompt_number, agent, model, tokens_spent,
-                   content_key, created_at, updated_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18)",
+                   content_key, created_at, updated_at, branch, merged_into)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18, ?19,
+                   ?20)",
             )?
             .execute(rusqlite::params![
                 uuid::Uuid::now_v7().to_string(),
-                new.project,
+                new.place.project,
                 draft.r#type,
                 draft.title,
                 draft.subtitle,
@@ -189,9 +199,11 @@ impl Transaction<'_> {
                 new.tokens_spent,
                 &key[..],
                 new.created_at.0,
+                new.place.branch,
+                new.place.merged_into,
             ])?;
         let id = self.tx.last_insert_rowid();
-        self.supersede(id, new.project, &draft.supersedes)?;
+        self.supersede(id, new.place.project, &draft.supersedes)?;
         Ok(Stored { id, duplicate: false })
     }
 
@@ -224,11 +236,11 @@ impl Transaction<'_> {
         self.tx
             .prepare_cached(
                 "INSERT INTO summaries (project, session, prompt_number, request, investigated, learned,
-                   completed, next_steps, notes, model, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                   completed, next_steps, notes, model, created_at, branch, merged_into)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             )?
             .execute(rusqlite::params![
-                new.project,
+                new.place.project,
                 new.session,
                 new.prompt_number,
                 text.request,
@@ -239,6 +251,8 @@ impl Transaction<'_> {
                 text.notes,
                 new.model,
                 new.created_at.0,
+                new.place.branch,
+                new.place.merged_into,
             ])?;
         Ok(self.tx.last_insert_rowid())
     }

@@ -32,7 +32,24 @@ pub(super) fn memory(paths: &Paths) -> Vec<Check> {
     vec![
         integrity(NAME, &paths.memory()),
         Check::ok("last stored", format!("{last}; {} observations in all", counts.observations)),
+        adoption(&store),
     ]
+}
+
+/// Whether every repository could be looked at for merged worktrees.
+fn adoption(store: &Store) -> Check {
+    const NAME: &str = "adoption";
+    match store.failed_checks() {
+        Ok(failed) => match failed.first() {
+            None => Check::ok(NAME, "every repository could be looked at for merged worktrees"),
+            Some((key, why)) => Check::warn(
+                NAME,
+                format!("{key}: {why}"),
+                "`cmem adopt --branch B` does not need the repository",
+            ),
+        },
+        Err(error) => Check::warn(NAME, error.to_string(), "run `cmem doctor` again"),
+    }
 }
 
 pub(super) fn spool(paths: &Paths) -> Vec<Check> {

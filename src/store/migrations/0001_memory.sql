@@ -25,9 +25,34 @@ CREATE TABLE sessions (
 ) STRICT;
 CREATE INDEX sessions_project ON sessions (project, last_at);
 
+-- A branch that was checked out in a linked worktree ('' = detached), with what tells later whether it was merged.
+CREATE TABLE branches (
+  id           INTEGER PRIMARY KEY,
+  project      INTEGER NOT NULL REFERENCES projects (id),
+  name         TEXT NOT NULL,
+  base         TEXT, -- where it left the main line
+  head         TEXT, -- its last commit
+  own          TEXT, -- its last commit that the main line did not have at that time
+  adopted_into INTEGER REFERENCES projects (id),
+  matched_by   TEXT,
+  reason       TEXT,
+  adopted_at   INTEGER,
+  held         INTEGER NOT NULL DEFAULT 0, -- the user took an adoption back
+  UNIQUE (project, name)
+) STRICT;
+
+-- In which state a repository was last looked at for merged branches.
+CREATE TABLE adoption_checks (
+  key     TEXT PRIMARY KEY,
+  state   TEXT NOT NULL,
+  failure TEXT,
+  at      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE prompts (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   project     INTEGER NOT NULL REFERENCES projects (id),
+  branch      INTEGER REFERENCES branches (id),
   merged_into INTEGER REFERENCES projects (id),
   session     TEXT NOT NULL,
   number      INTEGER NOT NULL,
@@ -35,12 +60,14 @@ CREATE TABLE prompts (
   created_at  INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX prompts_project ON prompts (project, created_at);
+CREATE INDEX prompts_branch ON prompts (branch) WHERE branch IS NOT NULL;
 CREATE INDEX prompts_session ON prompts (session, number);
 
 CREATE TABLE observations (
   id             INTEGER PRIMARY KEY AUTOINCREMENT,
   uid            TEXT NOT NULL UNIQUE,
   project        INTEGER NOT NULL REFERENCES projects (id),
+  branch         INTEGER REFERENCES branches (id),
   merged_into    INTEGER REFERENCES projects (id),
   type           TEXT NOT NULL,
   title          TEXT NOT NULL,
@@ -72,6 +99,7 @@ CREATE TABLE observations (
 CREATE INDEX observations_project ON observations (project, created_at);
 CREATE INDEX observations_state ON observations (project, status, created_at);
 CREATE INDEX observations_merged ON observations (merged_into, status, created_at) WHERE merged_into IS NOT NULL;
+CREATE INDEX observations_branch ON observations (branch) WHERE branch IS NOT NULL;
 CREATE INDEX observations_created ON observations (created_at);
 CREATE INDEX observations_session ON observations (session, created_at);
 CREATE INDEX observations_kept ON observations (project) WHERE pinned = 1 OR priority = 'high';
@@ -79,6 +107,7 @@ CREATE INDEX observations_kept ON observations (project) WHERE pinned = 1 OR pri
 CREATE TABLE summaries (
   id            INTEGER PRIMARY KEY AUTOINCREMENT,
   project       INTEGER NOT NULL REFERENCES projects (id),
+  branch        INTEGER REFERENCES branches (id),
   merged_into   INTEGER REFERENCES projects (id),
   session       TEXT NOT NULL,
   prompt_number INTEGER,
@@ -92,6 +121,7 @@ CREATE TABLE summaries (
   created_at    INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX summaries_project ON summaries (project, created_at);
+CREATE INDEX summaries_branch ON summaries (branch) WHERE branch IS NOT NULL;
 CREATE INDEX summaries_session ON summaries (session, created_at);
 
 -- The consumer's half of exactly-once: a batch is recorded in the transaction that stores its records.

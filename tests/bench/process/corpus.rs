@@ -45,11 +45,11 @@ pub fn fill_here(arguments: &[String]) {
     let start = 1_750_000_000_000;
     for chunk in (from..count).collect::<Vec<_>>().chunks(1000) {
         let tx = store.begin().unwrap();
-        let project = tx.project(&identity).unwrap();
+        let place = tx.place(&identity, None).unwrap();
         for &number in chunk {
             let draft = draft(number, &words);
             let observation = NewObservation {
-                project,
+                place,
                 session: &format!("session-{}", number / 20),
                 prompt_number: Some(1),
                 draft: &draft,

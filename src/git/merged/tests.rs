@@ -1,0 +1,386 @@
+//! Every way in which work reaches a main line, or does not, with real git.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::*;
+
+struct Repo {
+    dir: tempfile::TempDir,
+    main: PathBuf,
+    wt: PathBuf,
+}
+
+impl Repo {
+    /// A main checkout on `main` with two files, and a worktree on `feat`.
+    fn new() -> Self {
+        let repo = Self::main_only();
+        repo.git("main", &["worktree", "add", "-q", "../wt", "-b", "feat"]);
+        repo
+    }
+
+    fn main_only() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        let repo = Self { main: root.join("main"), wt: root.join("wt"), dir };
+        fs::create_dir(&repo.main).unwrap();
+        repo.git("main", &["init", "-q", "-b", "main"]);
+        repo.commit("main", "shared", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
+        repo.commit("main", "other", "x\n");
+        repo
+    }
+
+    fn run(&self, at: &str, args: &[&str]) -> (bool, String) {
+        let dir = fs::canonicalize(self.dir.path()).unwrap().join(at);
+        let output = Command::new("git")
+            .args(args)
+            .current_dir(dir)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_EDITOR", "true")
+            .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "t")))
+            .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "t@example.org")))
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap().trim().to_owned())
+    }
+
+    fn git(&self, at: &str, args: &[&str]) -> String {
+        let (fine, text) = self.run(at, args);
+        assert!(fine, "git {args:?}: {text}");
+        text
+    }
+
+    fn commit(&self, at: &str, file: &str, content: &str) -> String {
+        let path = fs::canonicalize(self.dir.path()).unwrap().join(at).join(file);
+        fs::write(path, content).unwrap();
+        self.git(at, &["add", "-A"]);
+        self.git(at, &["commit", "-q", "-m", &format!("change {file}")]);
+        self.head(at)
+    }
+
+    fn head(&self, at: &str) -> String {
+        self.git(at, &["rev-parse", "HEAD"])
+    }
+
+    fn lines(&self) -> MainLines {
+        MainLines::open(&self.main.join(".git")).unwrap()
+    }
+
+    /// What hooks in the worktree would have recorded by now.
+    fn recorded(&self) -> Recorded {
+        let (head, main) = (self.head("wt"), self.head("main"));
+        let base = self.lines().fork_point(&head, &main);
+        let branch = self.git("wt", &["branch", "--show-current"]);
+        Recorded {
+            branch: (!branch.is_empty()).then_some(branch),
+            own: (base.as_ref() != Some(&head)).then(|| head.clone()),
+            base,
+            head: Some(head),
+        }
+    }
+
+    fn squash(&self, branch: &str) -> String {
+        self.git("main", &["merge", "-q", "--squash", branch]);
+        self.git("main", &["commit", "-q", "-m", "squashed"]);
+        self.head("main")
+    }
+}
+
+fn merged_by(verdict: &Verdict) -> (Test, &str) {
+    match verdict {
+        Verdict::Merged { test, commit, .. } => (*test, commit),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_fresh_branch_has_nothing_even_when_main_moves_on() {
+    let repo = Repo::new();
+    let recorded = repo.recorded();
+    repo.commit("main", "z", "z");
+    assert_eq!(repo.lines().verdict(&recorded), Verdict::Nothing);
+    // Brought up to date with main, it still has nothing of its own.
+    repo.git("wt", &["merge", "-q", "--ff-only", "main"]);
+    assert_eq!(repo.lines().verdict(&recorded), Verdict::Nothing);
+    assert_eq!(repo.lines().verdict(&Recorded { head: Some(repo.head("wt")), ..recorded }), Verdict::Nothing);
+}
+
+#[test]
+fn a_merge_a_fast_forward_and_an_octopus() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    repo.commit("main", "z", "z");
+    repo.git("main", &["merge", "-q", "--no-ff", "-m", "m", "feat"]);
+    let merge = repo.head("main");
+    repo.commit("main", "y", "y");
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Ancestor, merge.as_str()));
+
+    let repo = Repo::new();
+    let tip = repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    repo.git("main", &["merge", "-q", "--ff-only", "feat"]);
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Ancestor, tip.as_str()));
+    // Nothing was recorded after the commit: the reflog knows that there was one.
+    let early = Recorded { own: None, head: recorded.base.clone(), ..recorded };
+    assert_eq!(merged_by(&repo.lines().verdict(&early)).0, Test::Ancestor);
+
+    let repo = Repo::new();
+    repo.git("main", &["worktree", "add", "-q", "../wt2", "-b", "feat2"]);
+    repo.commit("wt", "a", "a");
+    repo.commit("wt2", "b", "b");
+    let recorded = repo.recorded();
+    repo.commit("main", "z", "z");
+    repo.git("main", &["merge", "-q", "-m", "octopus", "feat", "feat2"]);
+    let octopus = repo.head("main");
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Ancestor, octopus.as_str()));
+}
+
+#[test]
+fn directory_and_branch_may_be_gone() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.commit("wt", "b", "b");
+    let recorded = repo.recorded();
+    let squash = repo.squash("feat");
+    repo.git("main", &["worktree", "remove", "--force", "../wt"]);
+    repo.git("main", &["branch", "-q", "-D", "feat"]);
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Squash, squash.as_str()));
+    // A new branch of the old name says nothing about the old one.
+    repo.git("main", &["branch", "feat"]);
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)).0, Test::Squash);
+}
+
+#[test]
+fn a_squash_with_later_commits_on_main() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.commit("wt", "shared", "one\nTWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
+    let recorded = repo.recorded();
+    repo.commit("main", "before", "b");
+    let squash = repo.squash("feat");
+    repo.commit("main", "shared", "one\nsomething else\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Squash, squash.as_str()));
+}
+
+#[test]
+fn a_rebase_and_cherry_picks() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.commit("wt", "b", "b");
+    let recorded = repo.recorded();
+    repo.commit("main", "z", "z");
+    for commit in ["feat~1", "feat"] {
+        repo.git("main", &["cherry-pick", commit]);
+    }
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)).0, Test::Patches);
+
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    repo.commit("main", "z", "z");
+    repo.git("wt", &["rebase", "-q", "main"]);
+    repo.git("main", &["merge", "-q", "--ff-only", "feat"]);
+    assert_eq!(
+        merged_by(&repo.lines().verdict(&recorded)).0,
+        Test::Patches,
+        "by the commit that was recorded"
+    );
+}
+
+#[test]
+fn partly_cherry_picked_is_open() {
+    let repo = Repo::new();
+    for file in ["a", "b", "c"] {
+        repo.commit("wt", file, file);
+    }
+    let recorded = repo.recorded();
+    repo.git("main", &["cherry-pick", "feat~1"]);
+    let open = Verdict::Open { missing: 2, target: String::from("main"), compared: None };
+    assert_eq!(repo.lines().verdict(&recorded), open);
+}
+
+#[test]
+fn a_squash_that_was_amended_or_holds_several_branches() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.commit("wt", "shared", "one\nTWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
+    let recorded = repo.recorded();
+    repo.squash("feat");
+    fs::write(repo.main.join("shared"), "one\nTWO\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n").unwrap();
+    repo.git("main", &["commit", "-q", "-a", "--amend", "-m", "squashed and amended"]);
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)).0, Test::Content);
+    // Later edits of the same lines: the commit that held it all is found.
+    let amended = repo.head("main");
+    repo.commit("main", "shared", "everything is new\n");
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Content, amended.as_str()));
+
+    let repo = Repo::new();
+    repo.git("main", &["worktree", "add", "-q", "../wt2", "-b", "feat2"]);
+    repo.commit("wt", "a", "a");
+    repo.commit("wt", "b", "b");
+    repo.commit("wt2", "c", "c");
+    let recorded = repo.recorded();
+    repo.git("main", &["merge", "-q", "--squash", "feat"]);
+    fs::copy(repo.wt.parent().unwrap().join("wt2/c"), repo.main.join("c")).unwrap();
+    repo.git("main", &["add", "-A"]);
+    repo.git("main", &["commit", "-q", "-m", "two branches"]);
+    let both = repo.head("main");
+    repo.commit("main", "a", "changed since");
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Content, both.as_str()));
+}
+
+#[test]
+fn a_squash_with_a_resolved_conflict_is_known_by_its_message() {
+    let repo = Repo::new();
+    repo.commit("wt", "shared", "one\nours\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
+    repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    repo.commit("main", "shared", "one\ntheirs\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
+    assert!(!repo.run("main", &["merge", "--squash", "feat"]).0, "a conflict");
+    fs::write(repo.main.join("shared"), "one\nboth\nthree\nfour\nfive\nsix\nseven\neight\nnine\n").unwrap();
+    repo.git("main", &["add", "-A"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }));
+    repo.git("main", &["commit", "-q", "--no-edit"]);
+    let squash = repo.head("main");
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Squash, squash.as_str()));
+    // A cherry-pick that names one commit of two is not the branch.
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.commit("wt", "b", "b");
+    let recorded = repo.recorded();
+    repo.git("main", &["cherry-pick", "-x", "feat"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { missing: 1, .. }));
+}
+
+#[test]
+fn a_revert_means_not_merged_until_it_is_reverted_itself() {
+    for way in ["merge", "squash", "ff"] {
+        let repo = Repo::new();
+        repo.commit("wt", "a", "a");
+        let recorded = repo.recorded();
+        if way != "ff" {
+            repo.commit("main", "z", "z");
+        }
+        match way {
+            "merge" => drop(repo.git("main", &["merge", "-q", "--no-ff", "-m", "m", "feat"])),
+            "squash" => drop(repo.squash("feat")),
+            _ => drop(repo.git("main", &["merge", "-q", "--ff-only", "feat"])),
+        }
+        let merge = repo.head("main");
+        let mainline: &[&str] = if way == "merge" { &["-m", "1"] } else { &[] };
+        repo.git("main", &[&["revert", "--no-edit"], mainline, &["HEAD"]].concat());
+        let revert = repo.head("main");
+        let reverted = Verdict::Reverted { target: String::from("main"), commit: revert };
+        assert_eq!(repo.lines().verdict(&recorded), reverted, "{way}");
+        repo.commit("main", "y", "y");
+        repo.git("main", &["revert", "--no-edit", "HEAD~1"]);
+        let verdict = repo.lines().verdict(&recorded);
+        assert!(matches!(verdict, Verdict::Merged { .. }), "{way}: {verdict:?} {merge}");
+    }
+    // A revert whose message was rewritten.
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.commit("wt", "b", "b");
+    let recorded = repo.recorded();
+    repo.squash("feat");
+    repo.git("main", &["revert", "--no-commit", "HEAD"]);
+    repo.git("main", &["commit", "-q", "-m", "no, not yet"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Reverted { .. }));
+}
+
+#[test]
+fn work_that_goes_on_after_a_merge_is_open_until_it_is_merged_again() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.squash("feat");
+    repo.commit("wt", "b", "b");
+    let recorded = repo.recorded();
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { missing: 1, .. }));
+    repo.squash("feat");
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Merged { .. }));
+}
+
+#[test]
+fn a_branch_that_took_main_in_before_it_was_squashed() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.commit("main", "z", "z");
+    repo.git("wt", &["merge", "-q", "-m", "main into feat", "main"]);
+    repo.commit("wt", "b", "b");
+    let recorded = repo.recorded();
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { missing: 2, .. }));
+    let squash = repo.squash("feat");
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Squash, squash.as_str()));
+}
+
+#[test]
+fn deletions_modes_links_and_binary_files() {
+    let repo = Repo::new();
+    repo.git("wt", &["rm", "-q", "other"]);
+    fs::write(repo.wt.join("picture"), [0_u8, 1, 2, 0]).unwrap();
+    repo.git("wt", &["add", "-A"]);
+    repo.git("wt", &["update-index", "--chmod=+x", "shared"]);
+    repo.git("wt", &["commit", "-q", "-m", "all kinds"]);
+    let recorded = repo.recorded();
+    repo.commit("main", "shared", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n");
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }));
+    let squash = repo.squash("feat");
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)), (Test::Patches, squash.as_str()));
+}
+
+#[test]
+fn merged_at_the_remote_and_not_pulled_yet() {
+    let repo = Repo::main_only();
+    repo.git(".", &["clone", "-q", "--bare", "main", "hub.git"]);
+    repo.git("main", &["remote", "add", "origin", "../hub.git"]);
+    repo.git("main", &["fetch", "-q"]);
+    repo.git("main", &["branch", "-q", "--set-upstream-to", "origin/main"]);
+    repo.git("main", &["worktree", "add", "-q", "../wt", "-b", "feat"]);
+    repo.commit("wt", "a", "a");
+    repo.commit("wt", "b", "b");
+    let recorded = repo.recorded();
+    repo.git(".", &["clone", "-q", "hub.git", "colleague"]);
+    repo.git("wt", &["push", "-q", "origin", "feat"]);
+    repo.git("colleague", &["fetch", "-q"]);
+    repo.git("colleague", &["merge", "-q", "--squash", "origin/feat"]);
+    repo.git("colleague", &["commit", "-q", "-m", "feat (#1)"]);
+    repo.git("colleague", &["push", "-q"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }), "nothing is fetched");
+    repo.git("main", &["fetch", "-q"]);
+    match repo.lines().verdict(&recorded) {
+        Verdict::Merged { test: Test::Squash, target, .. } => assert_eq!(target, "origin/main"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_main_checkout_on_the_branch_itself_merges_nothing() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    repo.git("main", &["worktree", "remove", "--force", "../wt"]);
+    repo.git("main", &["checkout", "-q", "feat"]);
+    assert!(!matches!(repo.lines().verdict(&recorded), Verdict::Merged { .. }));
+}
+
+#[test]
+fn a_shallow_clone_and_missing_objects_say_so() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    repo.commit("main", "z", "z");
+    repo.squash("feat");
+    let url = format!("file://{}", repo.main.display());
+    repo.git(".", &["clone", "-q", "--depth", "1", &url, "shallow"]);
+    let shallow = MainLines::open(&repo.main.with_file_name("shallow").join(".git")).unwrap();
+    assert!(matches!(shallow.verdict(&recorded), Verdict::Unknown { .. }));
+    let gone = Recorded { branch: None, base: None, head: Some("1".repeat(40)), own: None };
+    let Verdict::Unknown { reason } = repo.lines().verdict(&gone) else { panic!() };
+    assert_eq!(reason, "commit 1111111 is not in the repository");
+    assert!(MainLines::open(repo.dir.path()).is_err());
+}

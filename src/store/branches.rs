@@ -1,0 +1,228 @@
+//! Branches of linked worktrees, as they were while somebody worked there, and the adoption of their rows: a
+//! pointer on each row, so that no row moves and undoing it restores exactly what was.
+
+use rusqlite::OptionalExtension;
+
+use super::{Store, StoreError, Transaction};
+use crate::model::{Identity, Timestamp};
+
+/// Where a row belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The project: a main checkout, a linked worktree, or a directory outside git.
+    pub project: i64,
+    /// The branch of a linked worktree.
+    pub branch: Option<i64>,
+    /// The project into which that branch was adopted: what is written later follows.
+    pub merged_into: Option<i64>,
+}
+
+/// A branch with everything that tells whether it was merged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchRow {
+    /// Its number.
+    pub id: i64,
+    /// Display name of the worktree, `parent/folder`.
+    pub worktree: String,
+    /// Name of the branch; `None` = detached.
+    pub branch: Option<String>,
+    /// Where it left the main line.
+    pub base: Option<String>,
+    /// Its last commit.
+    pub head: Option<String>,
+    /// Its last commit that the main line did not have at that time.
+    pub own: Option<String>,
+    /// Display name of the project into which it was adopted.
+    pub adopted_into: Option<String>,
+    /// How that was decided, in words.
+    pub reason: Option<String>,
+    /// The test that decided it.
+    pub matched_by: Option<String>,
+    /// The user took the adoption back: it is not repeated without him.
+    pub held: bool,
+    /// Observations written in it.
+    pub observations: i64,
+    /// Summaries written in it.
+    pub summaries: i64,
+}
+
+/// Why a branch is adopted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Adoption {
+    /// Stable name of the test, or `branch` when the user named it.
+    pub matched_by: String,
+    /// The same in words.
+    pub reason: String,
+}
+
+impl Transaction<'_> {
+    /// The place of an identity, made if it is new. `base` is where its branch left the main line.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn place(&self, identity: &Identity, base: Option<&str>) -> Result<Place, StoreError> {
+        let project = self.project(identity)?;
+        if identity.worktree.is_none() {
+            return Ok(Place { project, branch: None, merged_into: None });
+        }
+        let own = identity.head.as_deref().filter(|head| base.is_some_and(|base| base != *head));
+        let (branch, merged_into) = self
+            .tx
+            .prepare_cached(
+                "INSERT INTO branches (project, name, base, head, own) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (project, name) DO UPDATE SET base = coalesce(base, excluded.base),
+                   head = coalesce(excluded.head, head), own = coalesce(excluded.own, own)
+                 RETURNING id, adopted_into",
+            )?
+            .query_row(
+                (project, identity.branch.as_deref().unwrap_or_default(), base, &identity.head, own),
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+        Ok(Place { project, branch: Some(branch), merged_into })
+    }
+
+    /// Points every row of a branch to `parent`; returns how many observations and summaries.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn adopt(
+        &self,
+        branch: i64,
+        parent: i64,
+        why: &Adoption,
+        at: Timestamp,
+    ) -> Result<(usize, usize), StoreError> {
+        self.tx.execute(
+            "UPDATE branches SET adopted_into = ?2, matched_by = ?3, reason = ?4, adopted_at = ?5, held = 0
+             WHERE id = ?1",
+            (branch, parent, &why.matched_by, &why.reason, at.0),
+        )?;
+        self.point(branch, Some(parent))
+    }
+
+    /// Takes the adoption of a branch back; returns how many observations and summaries are its own again.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn release(&self, branch: i64) -> Result<(usize, usize), StoreError> {
+        self.tx.execute(
+            "UPDATE branches SET adopted_into = NULL, matched_by = NULL, reason = NULL, adopted_at = NULL, held = 1
+             WHERE id = ?1",
+            [branch],
+        )?;
+        self.point(branch, None)
+    }
+
+    fn point(&self, branch: i64, parent: Option<i64>) -> Result<(usize, usize), StoreError> {
+        let set = |table: &str| {
+            let sql =
+                format!("UPDATE {table} SET merged_into = ?2 WHERE branch = ?1 AND merged_into IS NOT ?2");
+            self.tx.execute(&sql, (branch, parent))
+        };
+        let counts = (set("observations")?, set("summaries")?);
+        set("prompts")?;
+        Ok(counts)
+    }
+
+    /// Remembers that the repository was looked at in this state, and what kept it from being understood.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn checked(
+        &self,
+        key: &str,
+        state: &str,
+        failure: Option<&str>,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.tx.execute(
+            "INSERT INTO adoption_checks (key, state, failure, at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (key) DO UPDATE SET state = excluded.state, failure = excluded.failure, at = excluded.at",
+            (key, state, failure, at.0),
+        )?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// The recorded branches of a repository, in the order in which they came up.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn branches(&self, key: &str) -> Result<Vec<BranchRow>, StoreError> {
+        let mut statement = self.conn.prepare(
+            "SELECT b.id, p.name, b.name, b.base, b.head, b.own, into_.name, b.reason, b.matched_by, b.held,
+                    (SELECT count(*) FROM observations WHERE branch = b.id),
+                    (SELECT count(*) FROM summaries WHERE branch = b.id)
+             FROM branches b JOIN projects p ON p.id = b.project LEFT JOIN projects into_ ON into_.id = b.adopted_into
+             WHERE p.key = ?1 ORDER BY b.id",
+        )?;
+        let rows = statement.query_map([key], |row| {
+            Ok(BranchRow {
+                id: row.get(0)?,
+                worktree: row.get(1)?,
+                branch: Some(row.get::<_, String>(2)?).filter(|name| !name.is_empty()),
+                base: row.get(3)?,
+                head: row.get(4)?,
+                own: row.get(5)?,
+                adopted_into: row.get(6)?,
+                reason: row.get(7)?,
+                matched_by: row.get(8)?,
+                held: row.get(9)?,
+                observations: row.get(10)?,
+                summaries: row.get(11)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Keys of the repositories of which worktrees were recorded.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn repositories(&self) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.conn.prepare(
+            "SELECT DISTINCT p.key FROM branches b JOIN projects p ON p.id = b.project ORDER BY p.key",
+        )?;
+        Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// The state in which a repository was last looked at.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn last_check(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let mut statement = self.conn.prepare("SELECT state FROM adoption_checks WHERE key = ?1")?;
+        Ok(statement.query_row([key], |row| row.get(0)).optional()?)
+    }
+
+    /// Repositories that could not be understood when they were last looked at, with the reason.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn failed_checks(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let mut statement = self
+            .conn
+            .prepare("SELECT key, failure FROM adoption_checks WHERE failure IS NOT NULL ORDER BY at DESC")?;
+        Ok(statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
+    }
+
+    /// The project of a display name.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn project_named(&self, name: &str) -> Result<Option<i64>, StoreError> {
+        let mut statement = self.conn.prepare("SELECT id FROM projects WHERE name = ?1")?;
+        Ok(statement.query_row([name], |row| row.get(0)).optional()?)
+    }
+
+    /// Display name of a repository's main checkout.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn main_name(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let mut statement =
+            self.conn.prepare("SELECT name FROM projects WHERE key = ?1 AND worktree = ''")?;
+        Ok(statement.query_row([key], |row| row.get(0)).optional()?)
+    }
+}

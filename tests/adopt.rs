@@ -1,0 +1,289 @@
+//! Worktrees: what is recorded while somebody works there, and how it comes home.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::common::world::Ran;
+use crate::common::{ModelServer, World, payload};
+
+struct Scene {
+    world: World,
+    _model: ModelServer,
+    app: PathBuf,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let model = ModelServer::start();
+        let world = World::with_model(&model);
+        let app = world.repository("app");
+        Self { world, _model: model, app }
+    }
+
+    fn git(&self, dir: &Path, args: &[&str]) {
+        self.world.git(dir, args);
+    }
+
+    fn cmem(&self, dir: &Path, args: &[&str]) -> Ran {
+        self.world.cmem_in(dir, args, b"")
+    }
+
+    /// One event of a session that stands in `dir`.
+    fn send(&self, dir: &Path, event: &str, fields: Value) -> Ran {
+        self.world.hook(&payload::event(event, dir, fields))
+    }
+
+    fn worktree(&self, folder: &str, branch: &str) -> PathBuf {
+        let path = self.world.path(folder);
+        self.git(&self.app, &["worktree", "add", "-q", path.to_str().unwrap(), "-b", branch]);
+        path
+    }
+
+    fn commit(&self, dir: &Path, file: &str) {
+        fs::write(dir.join(file), file).unwrap();
+        self.git(dir, &["add", "-A"]);
+        self.git(dir, &["commit", "-q", "-m", file]);
+    }
+
+    fn note(&self, text: &str, dir: &Path) {
+        self.world.note_in(dir, text);
+    }
+
+    fn squash(&self, branch: &str) {
+        self.git(&self.app, &["merge", "-q", "--squash", branch]);
+        self.git(&self.app, &["commit", "-q", "-m", "squashed"]);
+    }
+
+    fn adopt(&self, args: &[&str]) -> Value {
+        self.cmem(&self.app, &[&["adopt", "--json"], args].concat()).json()
+    }
+
+    fn sees(&self, dir: &Path, word: &str) -> bool {
+        !self.world.search_in(dir, word).is_empty()
+    }
+
+    /// Every pointer, in the order of the rows.
+    fn pointers(&self) -> i64 {
+        self.world.number("memory.db", "SELECT count(*) FROM observations WHERE merged_into IS NOT NULL")
+    }
+}
+
+/// Branch, state and test of every worktree in a report.
+fn states(report: &Value) -> Vec<(String, String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let worktrees = report["worktrees"].as_array().unwrap();
+    worktrees.iter().map(|w| (text(&w["branch"]), text(&w["state"]), text(&w["matched_by"]))).collect()
+}
+
+#[test]
+fn a_dry_run_says_what_would_happen_and_why_and_writes_nothing() {
+    let scene = Scene::new();
+    let merged = scene.worktree("wt-merged", "feat/auth");
+    scene.commit(&merged, "a");
+    scene.commit(&merged, "b");
+    scene.note("jwt choice", &merged);
+    let open = scene.worktree("wt-open", "open");
+    scene.commit(&open, "o");
+    scene.note("open thought", &open);
+    let fresh = scene.worktree("wt-fresh", "fresh");
+    scene.note("fresh thought", &fresh);
+    let detached = scene.world.path("wt-detached");
+    scene.git(&scene.app, &["worktree", "add", "-q", "--detach", detached.to_str().unwrap()]);
+    scene.note("detached thought", &detached);
+    scene.world.drain();
+    scene.squash("feat/auth");
+    scene.commit(&scene.app, "later");
+
+    let dry = scene.adopt(&["--dry-run"]);
+    let expected = [
+        ("feat/auth", "merged", "squash"),
+        ("open", "open", "-"),
+        ("fresh", "nothing", "-"),
+        ("-", "detached", "-"),
+    ];
+    assert_eq!(states(&dry), expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
+    assert_eq!((&dry["dry_run"], &dry["adopted_observations"]), (&json!(true), &json!(1)));
+    assert_eq!((&dry["parent"], &dry["worktrees"][0]["name"]), (&json!("app"), &json!("app/wt-merged")));
+    assert!(!scene.sees(&scene.app, "jwt"));
+    let keys: Vec<&String> = dry.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["repo", "parent", "dry_run", "worktrees", "adopted_observations", "adopted_summaries"]);
+
+    let text = scene.cmem(&scene.app, &["adopt", "--dry-run"]).ok();
+    for line in [
+        "merged by squash into main at ",
+        "open: 1 commit not in main",
+        "nothing to adopt yet: no commit of its own",
+        "detached at ",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+
+    // The real run gives the same report, and says "adopted" from then on.
+    let mut real = scene.adopt(&[]);
+    real["dry_run"] = json!(true);
+    assert_eq!(real, dry);
+    assert!(scene.sees(&scene.app, "jwt") && scene.sees(&merged, "jwt"));
+    assert!(!scene.sees(&scene.app, "thought"));
+    let again = scene.adopt(&[]);
+    assert_eq!(
+        (&again["worktrees"][0]["state"], &again["adopted_observations"]),
+        (&json!("adopted"), &json!(0))
+    );
+    scene.world.assert_sound();
+}
+
+#[test]
+fn adoption_is_a_pointer_that_later_rows_follow_and_undo_takes_away() {
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.commit(&wt, "a");
+    scene.note("first lesson", &wt);
+    scene.world.drain();
+    scene.squash("feat");
+    assert_eq!(scene.adopt(&[])["adopted_observations"], 1);
+    scene.note("second lesson", &wt);
+    scene.world.drain();
+    assert_eq!(scene.pointers(), 2);
+
+    // Every reader shows where it comes from.
+    let line = scene.cmem(&scene.app, &["search", "second"]).ok();
+    assert!(line.contains("← app/wt, merged"), "{line}");
+    let hit = &scene.cmem(&scene.app, &["search", "second", "--json"]).json()["results"][0];
+    assert_eq!((&hit["project"], &hit["merged_into"]), (&json!("app/wt"), &json!("app")));
+    let id = hit["id"].to_string();
+    let whole = scene.cmem(&scene.app, &["get", &id]).ok();
+    assert!(whole.contains("app/wt") && whole.contains("merged"), "{whole}");
+    let context = scene.cmem(&scene.app, &["context"]).ok();
+    assert!(context.contains("second lesson"), "{context}");
+    let around = scene.cmem(&scene.app, &["timeline", &id]).ok();
+    assert!(around.contains("first lesson"), "{around}");
+
+    let undone = scene.adopt(&["--undo"]);
+    assert_eq!(undone["worktrees"][0]["state"], "released");
+    assert_eq!(scene.pointers(), 0);
+    assert!(!scene.sees(&scene.app, "lesson") && scene.sees(&wt, "lesson"));
+    // By itself it does not come back; asked for, it does.
+    scene.send(&scene.app, "SessionStart", json!({"session_id": "next"})).answer();
+    scene.world.drain();
+    assert_eq!(scene.pointers(), 0);
+    assert_eq!(scene.adopt(&[])["adopted_observations"], 2);
+}
+
+#[test]
+fn it_comes_home_by_itself() {
+    // A session starts in the main checkout after the merge.
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.commit(&wt, "a");
+    scene.note("lesson of the worktree", &wt);
+    scene.world.drain();
+    scene.squash("feat");
+    scene.git(&scene.app, &["worktree", "remove", "--force", wt.to_str().unwrap()]);
+    scene.git(&scene.app, &["branch", "-q", "-D", "feat"]);
+    scene.send(&scene.app, "SessionStart", json!({"session_id": "next"})).answer();
+    scene.world.drain();
+    assert!(scene.sees(&scene.app, "lesson"));
+
+    // A session in the main checkout merges.
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.commit(&wt, "a");
+    scene.note("lesson of the worktree", &wt);
+    scene.world.drain();
+    scene.squash("feat");
+    let merge = json!({"tool_input": {"command": "git merge --squash feat && git commit -m x"},
+                       "tool_response": {"stdout": "@@merged it@@", "stderr": ""}});
+    scene.send(&scene.app, "PostToolUse", merge).silent();
+    scene.world.drain();
+    assert!(scene.sees(&scene.app, "lesson"));
+
+    // The worktree is about to be removed.
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.note("lesson of the worktree", &wt);
+    scene.commit(&wt, "a");
+    scene.squash("feat");
+    let removed = json!({"worktree_path": wt});
+    scene.send(&scene.app, "WorktreeRemove", removed).silent();
+    scene.git(&scene.app, &["worktree", "remove", "--force", wt.to_str().unwrap()]);
+    scene.world.drain();
+    assert!(scene.sees(&scene.app, "lesson"));
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let scene = Scene::new();
+    let nothing = scene.adopt(&[]);
+    assert_eq!(nothing["worktrees"], json!([]));
+    let wt = scene.worktree("wt", "feat");
+    scene.note("lesson", &wt);
+    scene.world.drain();
+    let error = scene.cmem(&scene.app, &["adopt", "--branch", "no/such"]).failed(1);
+    assert!(error.contains("no/such") && error.contains("feat"), "{error}");
+    let error = scene.cmem(&scene.app, &["adopt", "--into", "nowhere"]).failed(1);
+    assert!(error.contains("nowhere"), "{error}");
+    let outside = scene.world.path("outside");
+    fs::create_dir(&outside).unwrap();
+    let error = scene.cmem(&outside, &["adopt"]).failed(1);
+    assert!(error.contains("no git repository"), "{error}");
+    // From anywhere, by its directory, and from the worktree itself.
+    for (dir, args) in
+        [(&outside, vec!["adopt", "--repo", scene.app.to_str().unwrap()]), (&wt, vec!["adopt"])]
+    {
+        assert!(scene.cmem(dir, &args).ok().contains("feat"));
+    }
+    assert_eq!(scene.adopt(&["--branch", "feat"])["worktrees"][0]["matched_by"], "branch");
+    assert!(scene.sees(&scene.app, "lesson"));
+}
+
+#[test]
+fn a_detached_worktree_is_adopted_when_it_is_named() {
+    let scene = Scene::new();
+    let wt = scene.world.path("spike");
+    scene.git(&scene.app, &["worktree", "add", "-q", "--detach", wt.to_str().unwrap()]);
+    scene.note("lesson of the spike", &wt);
+    scene.world.drain();
+    assert_eq!(scene.adopt(&[])["worktrees"][0]["state"], "detached");
+    assert_eq!(scene.adopt(&["--branch", "spike"])["adopted_observations"], 1);
+    assert!(scene.sees(&scene.app, "spike"));
+}
+
+#[test]
+fn every_repository_at_once_and_one_that_is_gone() {
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.commit(&wt, "a");
+    scene.note("lesson here", &wt);
+    let other = scene.world.repository("other");
+    let far = scene.world.path("far");
+    scene.git(&other, &["worktree", "add", "-q", far.to_str().unwrap(), "-b", "gone"]);
+    scene.commit(&far, "a");
+    scene.note("lesson there", &far);
+    scene.world.drain();
+    scene.squash("feat");
+    fs::remove_dir_all(&other).unwrap();
+    let reports = scene.adopt(&["--all"]);
+    assert_eq!(reports.as_array().unwrap().len(), 1);
+    assert_eq!(reports[0]["adopted_observations"], 1);
+    // The memory of the repository that is gone is not lost: it is adopted when it is named.
+    let ran = scene.world.cmem(&["adopt", "--branch", "gone", "--repo", other.to_str().unwrap(), "--json"]);
+    assert!(ran.failed(1).contains("no git repository"));
+}
+
+#[test]
+fn a_branch_in_the_middle_of_a_rebase_is_itself() {
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.commit(&wt, "same");
+    fs::write(scene.app.join("same"), "another").unwrap();
+    scene.git(&scene.app, &["add", "-A"]);
+    scene.git(&scene.app, &["commit", "-q", "-m", "conflict"]);
+    let stopped = Command::new("git").args(["rebase", "-q", "main"]).current_dir(&wt).output().unwrap();
+    assert!(!stopped.status.success());
+    scene.note("lesson", &wt);
+    scene.world.drain();
+    assert_eq!(scene.adopt(&["--dry-run"])["worktrees"][0]["branch"], "feat");
+}
