@@ -13,6 +13,7 @@
 mod common;
 
 mod adopt;
+mod adopt_matrix;
 mod architecture;
 mod context;
 mod drain_failures;

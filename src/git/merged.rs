@@ -321,7 +321,8 @@ impl MainLines {
         for id in since {
             let commit = self.history.commit(*id)?;
             let names = |own: &Id| commit.message.contains(&own.to_string());
-            if own.iter().all(names) && !is_revert(&commit.message) && self.undone(*id, target)?.is_none() {
+            let is_revert = reverts(&commit.message).next().is_some();
+            if own.iter().all(names) && !is_revert && self.undone(*id, target)?.is_none() {
                 return Ok(Some(*id));
             }
         }
@@ -361,8 +362,7 @@ impl MainLines {
         let changes = self.history.changes_of(commit)?;
         for (index, id) in later.iter().enumerate() {
             let candidate = self.history.commit(*id)?;
-            let by_name = is_revert(&candidate.message) && candidate.message.contains(&hex);
-            let takes_back = by_name
+            let takes_back = reverts(&candidate.message).any(|named| hex.starts_with(named))
                 || (self.is_plain(*id)?
                     && same_files(&self.history.changes_of(*id)?, &changes)
                     && self.patch(*id)?.forward == self.patch(commit)?.inverse);
@@ -425,9 +425,13 @@ fn same_files(one: &[FileChange], other: &[FileChange]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.path == other.path)
 }
 
-/// Whether a message is what git-revert(1) writes.
-fn is_revert(message: &str) -> bool {
-    message.contains("This reverts commit ")
+/// The commits that a message says it takes back, as git-revert(1) writes it. The commit that it names further on,
+/// with "reversing changes made to", is not one of them.
+fn reverts(message: &str) -> impl Iterator<Item = &str> {
+    message.split("This reverts commit ").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
+        (end >= 7).then(|| &rest[..end])
+    })
 }
 
 #[cfg(test)]

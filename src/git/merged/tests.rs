@@ -384,3 +384,23 @@ fn a_shallow_clone_and_missing_objects_say_so() {
     assert_eq!(reason, "commit 1111111 is not in the repository");
     assert!(MainLines::open(repo.dir.path()).is_err());
 }
+
+#[test]
+fn commits_of_one_second_are_all_walked() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    let mut merges = Vec::new();
+    for round in 0..6 {
+        repo.commit("main", &format!("m{round}"), "m");
+        repo.commit("wt", &format!("w{round}"), "w");
+        repo.git("main", &["merge", "-q", "--no-ff", "-m", "m", "feat"]);
+        merges.push(repo.head("main"));
+    }
+    let lines = repo.lines();
+    let head = History::id(&repo.head("main")).unwrap();
+    for from in merges {
+        let expected = repo.git("main", &["rev-list", "--count", &format!("{from}..HEAD")]);
+        let found = lines.history.between(History::id(&from).unwrap(), head, 1_000).unwrap();
+        assert_eq!(found.len().to_string(), expected);
+    }
+}
