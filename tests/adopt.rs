@@ -287,3 +287,58 @@ fn a_branch_in_the_middle_of_a_rebase_is_itself() {
     scene.world.drain();
     assert_eq!(scene.adopt(&["--dry-run"])["worktrees"][0]["branch"], "feat");
 }
+
+#[test]
+fn a_repository_that_moved_keeps_its_memory_and_its_worktrees() {
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.commit(&wt, "a");
+    scene.note("lesson of the worktree", &wt);
+    scene.note("lesson of main", &scene.app);
+    scene.world.drain();
+    let moved = scene.world.path("moved");
+    fs::rename(&scene.app, &moved).unwrap();
+    assert!(!scene.sees(&moved, "lesson"));
+    let alias = ["project", "alias", moved.to_str().unwrap(), "app"];
+    let _ = scene.cmem(&moved, &alias).ok();
+    assert!(scene.sees(&moved, "lesson of main"));
+    scene.git(&moved, &["merge", "-q", "--squash", "feat"]);
+    scene.git(&moved, &["commit", "-q", "-m", "squashed"]);
+    let report = scene.cmem(&moved, &["adopt", "--json"]).json();
+    assert_eq!(report["worktrees"][0]["matched_by"], "patches");
+    assert!(scene.sees(&moved, "worktree"));
+    // What is written there belongs to the same project.
+    scene.note("later lesson", &moved);
+    scene.world.drain();
+    let hit = &scene.cmem(&moved, &["search", "later", "--json"]).json()["results"][0];
+    assert_eq!(hit["project"], "app");
+    let all = scene.cmem(&moved, &["adopt", "--all", "--json"]).json();
+    assert_eq!(all[0]["worktrees"][0]["state"], "adopted");
+    let error = scene.cmem(&moved, &["project", "alias", moved.to_str().unwrap(), "nowhere"]).failed(1);
+    assert!(error.contains("known are app"), "{error}");
+}
+
+#[test]
+fn two_projects_become_one_and_the_remote_hints_at_it() {
+    let scene = Scene::new();
+    let clone = scene.world.repository("elsewhere/app");
+    for dir in [&scene.app, &clone] {
+        scene.git(dir, &["remote", "add", "origin", "https://host.example/x/app.git"]);
+    }
+    scene.note("old lesson", &scene.app);
+    scene.note("new lesson", &clone);
+    scene.world.drain();
+    assert!(!scene.sees(&clone, "old"));
+    fs::remove_dir_all(&scene.app).unwrap();
+    let listed = scene.cmem(&clone, &["project", "list"]);
+    assert!(listed.err.contains("same remote"), "{}{}", listed.out, listed.err);
+    let names = scene.cmem(&clone, &["project", "list", "--json"]).json();
+    let names: Vec<&str> = names.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    let [old, new] = names[..] else { panic!("{names:?}") };
+    let merged = scene.cmem(&clone, &["project", "merge", old, new, "--json"]).json();
+    assert_eq!(merged["observations"], 1);
+    assert!(scene.sees(&clone, "old") && scene.sees(&clone, "new"));
+    assert!(!scene.cmem(&clone, &["project", "list"]).err.contains("same remote"));
+    let _ = scene.cmem(&clone, &["project", "merge", new, new]).failed(1);
+    scene.world.assert_sound();
+}

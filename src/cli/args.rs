@@ -7,6 +7,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use super::when;
 use crate::commands::adopt::AdoptArgs;
 use crate::commands::install::InstallArgs;
+use crate::commands::project::ProjectCommand;
 use crate::commands::uninstall::UninstallArgs;
 use crate::model::Timestamp;
 use crate::retrieve::RecordKind;
@@ -61,6 +62,9 @@ pub enum Command {
     Context(ScopeArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
+    /// List projects, or say that two are one
+    #[command(subcommand, after_help = "Example:\n  cmem project list")]
+    Project(ProjectCommand),
     /// Register the hooks with Claude Code
     Install(InstallArgs),
     /// Take the hooks out again

@@ -65,7 +65,14 @@ pub fn run(args: &AdoptArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
     let homes = match (&store, args.all) {
         (Some(store), true) => {
             let keys = store.repositories().map_err(|error| reader::store_failure(WHAT, &error))?;
-            keys.iter().map(|key| git::home_of(key)).collect()
+            let mut homes = Vec::new();
+            for key in keys {
+                let others = store.spellings(&key).map_err(|error| reader::store_failure(WHAT, &error))?;
+                // Where the repository is now, if it moved.
+                let place = others.into_iter().find(|other| Path::new(other).exists());
+                homes.push(git::home_of(&place.filter(|_| !Path::new(&key).exists()).unwrap_or(key)));
+            }
+            homes
         }
         (None, true) => Vec::new(),
         (_, false) => vec![here(args.repo.as_deref())?],

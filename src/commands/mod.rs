@@ -9,6 +9,7 @@ pub mod drain;
 pub mod get;
 pub mod hook;
 pub mod install;
+pub mod project;
 pub mod queue;
 mod reader;
 pub mod search;

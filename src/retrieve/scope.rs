@@ -31,7 +31,9 @@ pub fn scope_by_name(store: &Store, name: &str) -> Result<Option<Scope>, StoreEr
 
 fn parent_and_worktree(store: &Store, key: &str, worktree: &str) -> Result<Scope, StoreError> {
     let mut statement = store.conn().prepare_cached(
-        "SELECT id FROM projects WHERE key = ?1 AND worktree IN ('', ?2) ORDER BY worktree",
+        "SELECT id FROM projects
+         WHERE key = coalesce((SELECT means FROM aliases WHERE key = ?1), ?1) AND worktree IN ('', ?2)
+         ORDER BY worktree",
     )?;
     let ids = statement.query_map((key, worktree), |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(Scope::Projects(ids))

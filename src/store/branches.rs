@@ -155,7 +155,7 @@ impl Store {
                     (SELECT count(*) FROM observations WHERE branch = b.id),
                     (SELECT count(*) FROM summaries WHERE branch = b.id)
              FROM branches b JOIN projects p ON p.id = b.project LEFT JOIN projects into_ ON into_.id = b.adopted_into
-             WHERE p.key = ?1 ORDER BY b.id",
+             WHERE p.key = coalesce((SELECT means FROM aliases WHERE key = ?1), ?1) ORDER BY b.id",
         )?;
         let rows = statement.query_map([key], |row| {
             Ok(BranchRow {
@@ -221,8 +221,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn main_name(&self, key: &str) -> Result<Option<String>, StoreError> {
-        let mut statement =
-            self.conn.prepare("SELECT name FROM projects WHERE key = ?1 AND worktree = ''")?;
+        let mut statement = self.conn.prepare(
+            "SELECT name FROM projects
+             WHERE key = coalesce((SELECT means FROM aliases WHERE key = ?1), ?1) AND worktree = ''",
+        )?;
         Ok(statement.query_row([key], |row| row.get(0)).optional()?)
     }
 }

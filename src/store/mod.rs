@@ -1,5 +1,6 @@
 //! `memory.db`: the truth about everything remembered. Knows SQL and nothing about ranking.
 
+mod aliases;
 mod branches;
 mod error;
 mod open;
@@ -8,6 +9,7 @@ mod read;
 mod rows;
 mod write;
 
+pub use aliases::ProjectRow;
 pub use branches::{Adoption, BranchRow, Place};
 pub use error::StoreError;
 pub(crate) use open::{Schema, open_readable, open_writable};

@@ -19,17 +19,19 @@ impl Transaction<'_> {
             None => identity.root.as_str(),
             Some(_) => identity.key.strip_suffix("/.git").unwrap_or(&identity.key),
         };
-        let parent = self.get_or_create(identity, "", main_root, &identity.name)?;
+        let key = self.meaning(&identity.key)?;
+        let parent = self.get_or_create(identity, &key, "", main_root, &identity.name)?;
         let Some(worktree) = &identity.worktree else { return Ok(parent) };
         let parent_name: String =
             self.tx.query_row("SELECT name FROM projects WHERE id = ?1", [parent], |row| row.get(0))?;
         let name = format!("{parent_name}/{}", last_part(worktree));
-        self.get_or_create(identity, worktree, worktree, &name)
+        self.get_or_create(identity, &key, worktree, worktree, &name)
     }
 
     fn get_or_create(
         &self,
         identity: &Identity,
+        key: &str,
         worktree: &str,
         root: &str,
         name: &str,
@@ -37,7 +39,7 @@ impl Transaction<'_> {
         let known: Option<i64> = self
             .tx
             .prepare_cached("SELECT id FROM projects WHERE key = ?1 AND worktree = ?2")?
-            .query_row((&identity.key, worktree), |row| row.get(0))
+            .query_row((key, worktree), |row| row.get(0))
             .optional()?;
         if let Some(id) = known {
             return Ok(id);
@@ -45,7 +47,7 @@ impl Transaction<'_> {
         let name = self.free_name(name, root)?;
         self.tx.execute(
             "INSERT INTO projects (key, worktree, name, root, remote, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            (&identity.key, worktree, name, root, &identity.remote, Timestamp::now().0),
+            (key, worktree, name, root, &identity.remote, Timestamp::now().0),
         )?;
         Ok(self.tx.last_insert_rowid())
     }

@@ -11,6 +11,12 @@ CREATE TABLE projects (
   UNIQUE (key, worktree)
 ) STRICT;
 
+-- Places that the user says are the project at another key.
+CREATE TABLE aliases (
+  key   TEXT PRIMARY KEY,
+  means TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- One session in one project: a session that moves into a worktree has a second row.
 CREATE TABLE sessions (
   id         INTEGER PRIMARY KEY,

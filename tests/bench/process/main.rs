@@ -1,6 +1,6 @@
 //! Whole-process measurements: what a user of the built binary waits for. `scripts/bench/run` starts it.
 //!
-//!     process [hook] [parallel] [drain] [retrieval] [client] [size]      default: all but client
+//!     process [hook] [parallel] [drain] [retrieval] [adopt] [client] [size]      default: all but client
 //!
 //! Prints a Markdown table. Every latency is measured beside an empty static Rust process, the runs
 //! interleaved, so that a busy machine slows both alike.
@@ -15,6 +15,7 @@
 #[path = "../../common/mod.rs"]
 mod common;
 
+mod adopt;
 mod client;
 mod corpus;
 mod drain;
@@ -25,11 +26,12 @@ mod retrieval;
 use std::env;
 use std::fs;
 
-const ALL: [(&str, fn()); 6] = [
+const ALL: [(&str, fn()); 7] = [
     ("hook", hook::one_at_a_time),
     ("parallel", hook::fifty_at_once),
     ("drain", drain::throughput),
     ("retrieval", retrieval::at_every_size),
+    ("adopt", adopt::beside_git),
     ("size", size),
     ("client", client::wall_time),
 ];
