@@ -7,6 +7,7 @@ mod patch;
 mod project;
 mod repo;
 mod url;
+mod windows;
 
 pub use history::HistoryError;
 pub use merged::{MainLines, Recorded, Test, Verdict};

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::repo::{self, Checkout};
 use super::url;
+use super::windows::as_linux;
 use crate::model::Identity;
 
 /// A `.git` file is one line; anything larger is something else.
@@ -54,6 +55,7 @@ pub fn is_repository(identity: &Identity) -> bool {
 /// The absolute, canonical form of a directory, and whether it exists. What does not exist is resolved as far
 /// as its nearest existing ancestor.
 pub fn resolve(cwd: &Path) -> (PathBuf, bool) {
+    let cwd = &*as_linux(cwd);
     if cwd.is_absolute()
         && let Ok(canonical) = fs::canonicalize(cwd)
     {
@@ -165,7 +167,8 @@ fn linked_common_dir(dir: &Path) -> Option<PathBuf> {
         return None;
     }
     let content = fs::read_to_string(&file).ok()?;
-    let git_dir = dir.join(content.strip_prefix("gitdir:")?.trim());
+    let pointer = Path::new(content.strip_prefix("gitdir:")?.trim());
+    let git_dir = dir.join(as_linux(pointer));
     let worktrees = git_dir.parent()?;
     (worktrees.file_name()? == "worktrees").then(|| worktrees.parent().map(Path::to_owned)).flatten()
 }
@@ -329,6 +332,20 @@ mod tests {
         }
         assert_eq!(linked_main(&worktree), Some(repo.clone()));
         assert_eq!((linked_main(&repo), linked_main(&nested)), (None, None));
+    }
+
+    #[test]
+    fn windows_spellings_of_a_place_give_its_key() {
+        let dirs = Dirs::new();
+        let repo = dirs.repository("app");
+        let share = format!(r"\\wsl.localhost\Debian{}", text(&repo).replace('/', r"\"));
+        same_project(&[&repo, Path::new(&share)]);
+        let windows = identify(Path::new(r"C:\src\gone"));
+        assert_eq!((windows.key, windows.name), (String::from("/mnt/c/src/gone"), String::from("gone")));
+        // A worktree that git for Windows made.
+        let worktree = dirs.dir("wt");
+        fs::write(worktree.join(".git"), "gitdir: C:/src/app/.git/worktrees/wt\n").unwrap();
+        assert_eq!(identify(&worktree).key, "/mnt/c/src/app/.git");
     }
 
     #[test]
