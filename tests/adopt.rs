@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::common::world::Ran;
+use crate::common::world::{Ran, binary};
 use crate::common::{ModelServer, World, payload};
 
 struct Scene {
@@ -183,8 +183,9 @@ fn it_comes_home_by_itself() {
     scene.squash("feat");
     scene.git(&scene.app, &["worktree", "remove", "--force", wt.to_str().unwrap()]);
     scene.git(&scene.app, &["branch", "-q", "-D", "feat"]);
-    scene.send(&scene.app, "SessionStart", json!({"session_id": "next"})).answer();
-    scene.world.drain();
+    let answer = scene.send(&scene.app, "SessionStart", json!({"session_id": "next"})).answer().unwrap();
+    let told = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(told.contains("lesson of the worktree") && told.contains("app/wt"), "{told}");
     assert!(scene.sees(&scene.app, "lesson"));
 
     // A session in the main checkout merges.
@@ -341,4 +342,33 @@ fn two_projects_become_one_and_the_remote_hints_at_it() {
     assert!(!scene.cmem(&clone, &["project", "list"]).err.contains("same remote"));
     let _ = scene.cmem(&clone, &["project", "merge", new, new]).failed(1);
     scene.world.assert_sound();
+}
+
+#[test]
+fn the_example_script_removes_a_worktree_only_when_its_memory_is_home() {
+    let mut scene = Scene::new();
+    let bin = scene.world.path("bin");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(binary(), bin.join("cmem")).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    scene.world.set("PATH", &path);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/worktree-done");
+    let done = |dir: &Path, args: &[&str]| {
+        scene.world.command(script, dir).args(args).output().unwrap().status.code().unwrap()
+    };
+    let wt = scene.worktree("wt", "feat/one");
+    scene.commit(&wt, "a");
+    scene.note("lesson of the worktree", &wt);
+    assert_eq!(done(&wt, &[]), 3);
+    assert!(wt.is_dir());
+    scene.squash("feat/one");
+    assert_eq!(done(&scene.app, &[wt.to_str().unwrap()]), 0);
+    assert!(!wt.exists() && scene.sees(&scene.app, "lesson"));
+    assert_eq!(done(&scene.app, &[]), 2);
+
+    let spike = scene.worktree("spike", "feat/spike");
+    scene.commit(&spike, "b");
+    scene.note("lesson of the spike", &spike);
+    assert_eq!(done(&scene.app, &["--force", spike.to_str().unwrap()]), 0);
+    assert!(!spike.exists() && scene.sees(&scene.app, "spike"));
 }

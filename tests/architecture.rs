@@ -16,8 +16,9 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         // The three orchestrators call anything: the write half, the commands, and what dispatches to them.
         "drain" => vec!["privacy", "spool", "git", "observer", "store", "index", "retrieve", "hook", "adopt"],
         "commands" | "cli" => [&FLOW[..], &["adopt", "git", "hook", "cli", "commands"]].concat(),
-        // The hook answers from memory, so it reads through retrieve and render; it never writes to the store.
-        "hook" => vec!["privacy", "spool", "git", "drain", "store", "retrieve", "render"],
+        // The hook answers from memory, so it reads through retrieve and render; it writes nothing there but the
+        // pointers of what was merged since the last session.
+        "hook" => vec!["privacy", "spool", "git", "drain", "adopt", "store", "retrieve", "render"],
         "git" => vec![],
         // Decides from what the store has recorded and what git says.
         "adopt" => vec!["git", "store"],

@@ -56,6 +56,43 @@ fn the_second_session_knows_what_the_first_one_learned() {
 }
 
 #[test]
+fn what_a_merged_and_removed_worktree_learned_is_told_in_the_main_checkout() {
+    with_each_client(|client| {
+        let (world, api) = (World::new(), AgentApi::start());
+        let project = world.repository("project");
+        let worktree = world.path("feature");
+        world.git(&project, &["worktree", "add", "-q", worktree.to_str().unwrap(), "-b", "feat/cache"]);
+        let _ = world.cmem(&["install", "--scope", "user"]).ok();
+
+        let commit = "echo warm > warm.sh && git add warm.sh && git -c user.name=t -c user.email=t@example.org \
+                      commit -q -m 'Warm the cache first'";
+        api.script(vec![
+            Step::call("Bash", json!({"command": commit, "description": "Commit"})),
+            Step::say("warm.sh must run before deploy.sh, because the cache host zirconium-8 starts cold."),
+        ]);
+        client.run(&world, &api, &worktree, "Make the deploy warm the cache.", &[]);
+        wait_for("the session in the worktree is stored", Duration::from_secs(30), || {
+            world.status()["memory"]["observations"].as_i64() >= Some(1)
+        });
+        world.wait_for_drainers();
+
+        // The session ends, the branch is squashed, worktree and branch are gone: nobody runs cmem meanwhile.
+        world.git(&project, &["merge", "-q", "--squash", "feat/cache"]);
+        world.git(&project, &["commit", "-q", "-m", "Warm the cache (#7)"]);
+        world.git(&project, &["worktree", "remove", "--force", worktree.to_str().unwrap()]);
+        world.git(&project, &["branch", "-q", "-D", "feat/cache"]);
+
+        let before = api.turns().len();
+        api.script(vec![Step::say("I know.")]);
+        client.run(&world, &api, &project, "What do we know about deploys?", &[]);
+        let first = shown(&api.turns()[before]);
+        assert!(first.contains("zirconium-8"), "{}: {first}", client.version);
+        assert!(first.contains("project/feature"), "{}: no origin in {first}", client.version);
+        world.assert_sound();
+    });
+}
+
+#[test]
 fn the_client_exits_without_waiting_for_the_drainer() {
     use crate::common::{Mode, ModelServer};
 

@@ -6,10 +6,14 @@ mod report;
 pub use report::{Report, WorktreeReport};
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::git::{HistoryError, MainLines, Recorded, Verdict};
 use crate::model::{Identity, Timestamp};
 use crate::store::{Adoption, BranchRow, Store, StoreError};
+
+/// How long a repository may be looked at by who has time.
+pub const PATIENCE: Duration = Duration::from_secs(4);
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
@@ -54,6 +58,15 @@ pub enum AdoptError {
 /// # Errors
 /// [`AdoptError`]; nothing was changed then.
 pub fn adopt(store: &Store, home: &Identity, request: &Request) -> Result<Report, AdoptError> {
+    carry_out(store, home, request, None)
+}
+
+fn carry_out(
+    store: &Store,
+    home: &Identity,
+    request: &Request,
+    lines: Option<&MainLines>,
+) -> Result<Report, AdoptError> {
     let rows = store.branches(&home.key)?;
     let chosen = choose(&rows, &request.branches)?;
     if let Some(name) = &request.into
@@ -68,7 +81,7 @@ pub fn adopt(store: &Store, home: &Identity, request: &Request) -> Result<Report
     let decisions = if request.undo {
         chosen.iter().map(|row| undo(row)).collect()
     } else {
-        decide(home, &chosen, request)?
+        decide(home, &chosen, request, lines)?
     };
     let mut report = Report::new(home, parent, request.dry_run);
     if request.dry_run || !decisions.iter().any(Decision::changes) {
@@ -95,36 +108,59 @@ pub fn adopt(store: &Store, home: &Identity, request: &Request) -> Result<Report
 }
 
 /// Does by itself what a session makes possible: at most once for each state of the repository, and quietly. What
-/// goes wrong is kept for `cmem doctor`.
+/// goes wrong, or takes longer than `patience`, is kept for the next occasion and for `cmem doctor`.
 ///
 /// # Errors
 /// [`StoreError`] when the memory cannot be used.
-pub fn adopt_merged(store: &Store, home: &Identity) -> Result<(), StoreError> {
+pub fn adopt_merged(store: &Store, home: &Identity, patience: Duration) -> Result<(), StoreError> {
+    let Some(due) = due(store, home, patience)? else { return Ok(()) };
+    let request = Request { automatic: true, ..Request::default() };
+    let failure = match due.lines {
+        Ok(lines) => match carry_out(store, home, &request, Some(&lines)) {
+            // The same state is looked at again, by somebody with more time.
+            Ok(_) if lines.is_cut_short() => return Ok(()),
+            Ok(_) => None,
+            Err(AdoptError::Store(error)) => return Err(error),
+            Err(error) => Some(error.to_string()),
+        },
+        Err(error) => Some(error.to_string()),
+    };
+    let transaction = store.begin()?;
+    transaction.checked(&home.key, &due.state, failure.as_deref(), Timestamp::now())?;
+    transaction.commit()
+}
+
+/// Whether [`adopt_merged`] would find anything to look at. Writes nothing.
+///
+/// # Errors
+/// [`StoreError`] when the memory cannot be used.
+pub fn is_due(store: &Store, home: &Identity) -> Result<bool, StoreError> {
+    Ok(due(store, home, Duration::ZERO)?.is_some())
+}
+
+struct Due {
+    lines: Result<MainLines, HistoryError>,
+    state: String,
+}
+
+/// The repository, if it or what was recorded of it changed since it was last looked at.
+fn due(store: &Store, home: &Identity, patience: Duration) -> Result<Option<Due>, StoreError> {
     let rows = store.branches(&home.key)?;
-    let waiting: Vec<&BranchRow> =
-        rows.iter().filter(|row| row.adopted_into.is_none() && !row.held && row.branch.is_some()).collect();
+    let waits = |row: &&BranchRow| row.adopted_into.is_none() && !row.held && row.branch.is_some();
+    let waiting: Vec<&BranchRow> = rows.iter().filter(waits).collect();
     if waiting.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
-    let mut state = match MainLines::open(Path::new(&home.key)) {
+    let lines = MainLines::open(Path::new(&home.key), patience);
+    let mut state = match &lines {
         Ok(lines) => lines.fingerprint(),
         Err(error) => error.to_string(),
     };
     for row in waiting {
         state.push_str(&format!(" {}:{}", row.id, row.head.as_deref().unwrap_or_default()));
     }
-    if store.last_check(&home.key)?.as_ref() == Some(&state) {
-        return Ok(());
-    }
-    let request = Request { automatic: true, ..Request::default() };
-    let failure = match adopt(store, home, &request) {
-        Ok(_) => None,
-        Err(AdoptError::Store(error)) => return Err(error),
-        Err(error) => Some(error.to_string()),
-    };
-    let transaction = store.begin()?;
-    transaction.checked(&home.key, &state, failure.as_deref(), Timestamp::now())?;
-    transaction.commit()
+    let known = store.last_check(&home.key)?;
+    Ok((known.as_ref() != Some(&state)).then_some(Due { lines, state }))
 }
 
 /// The report on a repository of which nothing was ever recorded.
@@ -178,9 +214,14 @@ fn undo(row: &BranchRow) -> Decision {
     }
 }
 
-fn decide(home: &Identity, rows: &[&BranchRow], request: &Request) -> Result<Vec<Decision>, AdoptError> {
+fn decide(
+    home: &Identity,
+    rows: &[&BranchRow],
+    request: &Request,
+    lines: Option<&MainLines>,
+) -> Result<Vec<Decision>, AdoptError> {
     let named = !request.branches.is_empty();
-    let mut lines: Option<MainLines> = None;
+    let mut opened: Option<MainLines> = None;
     let mut decisions = Vec::new();
     for row in rows {
         decisions.push(match row {
@@ -194,15 +235,15 @@ fn decide(home: &Identity, rows: &[&BranchRow], request: &Request) -> Result<Vec
             }
             BranchRow { branch: None, .. } if !named => Decision::leave("detached", detached(row)),
             _ => {
-                if lines.is_none() {
-                    match MainLines::open(Path::new(&home.key)) {
-                        Ok(opened) => lines = Some(opened),
+                if lines.is_none() && opened.is_none() {
+                    match MainLines::open(Path::new(&home.key), PATIENCE) {
+                        Ok(lines) => opened = Some(lines),
                         // What the user names is adopted without a look at the repository.
                         Err(_) if named => {}
                         Err(error) => return Err(error.into()),
                     }
                 }
-                let verdict = lines.as_ref().map(|lines| judge(lines.verdict(&recorded(row))));
+                let verdict = lines.or(opened.as_ref()).map(|lines| judge(lines.verdict(&recorded(row))));
                 match verdict {
                     Some(decision @ Decision::Adopt(_)) => decision,
                     Some(decision) if !named => decision,

@@ -1,6 +1,7 @@
 //! From a confirmed answer to memory: one transaction for everything that a batch leaves behind.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::adopt;
 use crate::config::Paths;
@@ -55,7 +56,7 @@ impl Memory {
             return Ok(());
         }
         let home = if in_main { claimed.identity.clone() } else { git::home_of(&claimed.identity.key) };
-        adopt::adopt_merged(&self.store, &home)
+        adopt::adopt_merged(&self.store, &home, adopt::PATIENCE)
     }
 
     /// The class of a batch that is recorded already.
@@ -180,7 +181,7 @@ fn fork_point(identity: &Identity) -> Option<String> {
     if head == main {
         return Some(head.to_owned());
     }
-    git::MainLines::open(Path::new(&identity.key)).ok()?.fork_point(head, main)
+    git::MainLines::open(Path::new(&identity.key), Duration::ZERO).ok()?.fork_point(head, main)
 }
 
 /// The subagent that all of the evidence comes from.

@@ -14,9 +14,6 @@ use super::patch::{PatchId, contains, patch_id};
 const MAX_COMPARED: usize = 10_000;
 /// Most commits whose whole tree is asked whether it holds the branch.
 const MAX_TREES: usize = 300;
-/// After this time no further commit is compared.
-const PATIENCE: Duration = Duration::from_secs(4);
-
 /// What was recorded of a branch while its worktree was there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recorded {
@@ -107,11 +104,11 @@ pub struct MainLines {
 }
 
 impl MainLines {
-    /// Opens the repository with this common directory.
+    /// Opens the repository with this common directory. After `patience` no further commit is compared.
     ///
     /// # Errors
     /// [`HistoryError::Open`].
-    pub fn open(common_dir: &Path) -> Result<Self, HistoryError> {
+    pub fn open(common_dir: &Path, patience: Duration) -> Result<Self, HistoryError> {
         let history = History::open(common_dir)?;
         Ok(Self {
             targets: history.targets(),
@@ -119,9 +116,14 @@ impl MainLines {
             since: RefCell::default(),
             first_parents: RefCell::default(),
             patches: RefCell::default(),
-            deadline: Instant::now() + PATIENCE,
+            deadline: Instant::now() + patience,
             cut_short: Cell::new(false),
         })
+    }
+
+    /// Whether time ran out before everything was compared.
+    pub fn is_cut_short(&self) -> bool {
+        self.cut_short.get()
     }
 
     /// The commits at which the main lines stand, as one text: as long as it is the same, so are the answers.
@@ -166,6 +168,9 @@ impl MainLines {
     }
 
     fn verdict_of(&self, tip: Id, recorded: &Recorded) -> Result<Verdict, HistoryError> {
+        if self.is_late() {
+            return Err(HistoryError::Missing(String::from("there was no time left to look")));
+        }
         self.history.commit(tip)?;
         let mut verdict: Option<Verdict> = None;
         for target in &self.targets {

@@ -1,8 +1,12 @@
 //! What a hook says: the context at session start, and a notice when only the user can mend something.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
+use crate::adopt;
 use crate::config::{Paths, Settings};
+use crate::git;
 use crate::log;
 use crate::model::{Event, Identity, StartSource, Timestamp};
 use crate::render;
@@ -76,6 +80,7 @@ fn context(
         return Ok(None);
     }
     let store = Store::open_read_only(paths)?;
+    bring_home(paths, &store, identity);
     let scope = retrieve::scope(&store, identity)?;
     let mut plan =
         retrieve::context(&store, &scope, &identity.name, settings.context_observations, already_shown)?;
@@ -89,6 +94,20 @@ fn context(
     }
     let context = render::context(&plan, settings.context_tokens, render::MAX_UNITS);
     Ok((!context.text.is_empty()).then_some(context))
+}
+
+/// What was merged since the last session is part of this one's context already, if that can be found out quickly.
+/// The drainer goes on where there is no time.
+fn bring_home(paths: &Paths, store: &Store, identity: &Identity) {
+    const PATIENCE: Duration = Duration::from_millis(150);
+    if identity.worktree.is_none()
+        && git::is_repository(identity)
+        && adopt::is_due(store, identity).unwrap_or_default()
+        && let Ok(writable) = Store::open_within(paths, PATIENCE)
+        && let Err(error) = adopt::adopt_merged(&writable, identity, PATIENCE)
+    {
+        log::error(paths, &format!("adopting merged worktrees: {error}"));
+    }
 }
 
 fn notice(paths: &Paths, spool: Option<&Spool>) -> Option<String> {

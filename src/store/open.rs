@@ -40,7 +40,15 @@ impl Store {
     /// # Errors
     /// [`StoreError::Newer`] and [`StoreError::Corrupt`] leave the file as it is.
     pub fn open(paths: &Paths) -> Result<Self, StoreError> {
-        let conn = open_writable(&paths.memory(), &SCHEMA, Duration::from_secs(15))?;
+        Self::open_within(paths, Duration::from_secs(15))
+    }
+
+    /// Opens for writing, and waits no longer than `busy` for other writers.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_within(paths: &Paths, busy: Duration) -> Result<Self, StoreError> {
+        let conn = open_writable(&paths.memory(), &SCHEMA, busy)?;
         Ok(Self { conn })
     }
 

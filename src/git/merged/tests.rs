@@ -67,7 +67,7 @@ impl Repo {
     }
 
     fn lines(&self) -> MainLines {
-        MainLines::open(&self.main.join(".git")).unwrap()
+        MainLines::open(&self.main.join(".git"), Duration::from_secs(60)).unwrap()
     }
 
     /// What hooks in the worktree would have recorded by now.
@@ -377,12 +377,24 @@ fn a_shallow_clone_and_missing_objects_say_so() {
     repo.squash("feat");
     let url = format!("file://{}", repo.main.display());
     repo.git(".", &["clone", "-q", "--depth", "1", &url, "shallow"]);
-    let shallow = MainLines::open(&repo.main.with_file_name("shallow").join(".git")).unwrap();
+    let shallow =
+        MainLines::open(&repo.main.with_file_name("shallow").join(".git"), Duration::from_secs(60)).unwrap();
     assert!(matches!(shallow.verdict(&recorded), Verdict::Unknown { .. }));
     let gone = Recorded { branch: None, base: None, head: Some("1".repeat(40)), own: None };
     let Verdict::Unknown { reason } = repo.lines().verdict(&gone) else { panic!() };
     assert_eq!(reason, "commit 1111111 is not in the repository");
-    assert!(MainLines::open(repo.dir.path()).is_err());
+    assert!(MainLines::open(repo.dir.path(), Duration::ZERO).is_err());
+}
+
+#[test]
+fn without_time_nothing_is_adopted() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    repo.squash("feat");
+    let lines = MainLines::open(&repo.main.join(".git"), Duration::ZERO).unwrap();
+    assert!(matches!(lines.verdict(&recorded), Verdict::Unknown { .. }));
+    assert!(lines.is_cut_short());
 }
 
 #[test]
