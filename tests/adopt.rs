@@ -215,6 +215,28 @@ fn it_comes_home_by_itself() {
 }
 
 #[test]
+fn a_repository_is_looked_at_once_for_each_state() {
+    let scene = Scene::new();
+    for (folder, branch) in [("wt", "feat"), ("wt2", "open")] {
+        let wt = scene.worktree(folder, branch);
+        scene.commit(&wt, folder);
+        scene.note(&format!("lesson of {folder}"), &wt);
+    }
+    scene.world.drain();
+    scene.squash("feat");
+    let start = |session: &str| {
+        scene.send(&scene.app, "SessionStart", json!({"session_id": session})).answer();
+        scene.world.drain();
+        scene.world.number("memory.db", "SELECT at FROM adoption_checks")
+    };
+    let first = start("one");
+    assert_eq!(scene.pointers(), 1);
+    assert_eq!(start("two"), first, "nothing changed");
+    scene.commit(&scene.app, "more");
+    assert_ne!(start("three"), first);
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     let scene = Scene::new();
     let nothing = scene.adopt(&[]);

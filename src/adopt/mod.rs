@@ -146,9 +146,7 @@ struct Due {
 /// The repository, if it or what was recorded of it changed since it was last looked at.
 fn due(store: &Store, home: &Identity, patience: Duration) -> Result<Option<Due>, StoreError> {
     let rows = store.branches(&home.key)?;
-    let waits = |row: &&BranchRow| row.adopted_into.is_none() && !row.held && row.branch.is_some();
-    let waiting: Vec<&BranchRow> = rows.iter().filter(waits).collect();
-    if waiting.is_empty() {
+    if !rows.iter().any(|row| row.adopted_into.is_none() && !row.held && row.branch.is_some()) {
         return Ok(None);
     }
     let lines = MainLines::open(Path::new(&home.key), patience);
@@ -156,7 +154,7 @@ fn due(store: &Store, home: &Identity, patience: Duration) -> Result<Option<Due>
         Ok(lines) => lines.fingerprint(),
         Err(error) => error.to_string(),
     };
-    for row in waiting {
+    for row in &rows {
         state.push_str(&format!(" {}:{}", row.id, row.head.as_deref().unwrap_or_default()));
     }
     let known = store.last_check(&home.key)?;
