@@ -7,6 +7,7 @@ use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
 use crate::model::Timestamp;
+use crate::observer;
 use crate::spool::{LastError, Ledger, SpoolStatus};
 use crate::store::Counts;
 
@@ -46,7 +47,8 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         Some(store) => store.counts().map_err(|error| reader::store_failure(WHAT, &error))?,
         None => Counts::default(),
     };
-    let answer = answer(settings.provider.name(), spool.as_ref(), memory);
+    let provider = observer::effective(&settings, paths).name();
+    let answer = answer(provider, spool.as_ref(), memory);
     if printer.wants_json() {
         printer.json(&answer);
         return Ok(());

@@ -103,6 +103,16 @@ impl Paths {
         self.root.join("settings.json")
     }
 
+    /// What was found out about the `claude` command.
+    pub fn claude_probe(&self) -> PathBuf {
+        self.root.join("claude.json")
+    }
+
+    /// An empty directory from which the `claude` command is called.
+    pub fn observer(&self) -> PathBuf {
+        self.root.join("observer")
+    }
+
     /// The user's own modes.
     pub fn modes(&self) -> PathBuf {
         self.root.join("modes")

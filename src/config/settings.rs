@@ -55,7 +55,7 @@ static CATALOGUE: &[Setting] = &[
         "CMEM_PROVIDER",
         "auto",
         Accepts::OneOf(Provider::NAMES),
-        "who turns events into memories; auto = builtin, which needs no account",
+        "who turns events into memories; auto = claude where that command can be used, else builtin",
     ),
     setting("CMEM_MODEL", "", Accepts::Text, "model name; empty = the provider's default"),
     secret("CMEM_ANTHROPIC_API_KEY", "key for provider anthropic; never taken from elsewhere"),
@@ -71,6 +71,12 @@ static CATALOGUE: &[Setting] = &[
         "https://api.openai.com/v1",
         Accepts::Text,
         "any OpenAI-compatible base URL, such as http://127.0.0.1:11434/v1",
+    ),
+    setting(
+        "CMEM_CLAUDE_ENV",
+        "",
+        Accepts::Text,
+        "further variables that provider claude passes on to the command, comma-separated; keys are not passed unless named",
     ),
     setting("CMEM_TIMEOUT_SECS", "30", Accepts::Number { min: 1, max: 600 }, "limit for one observer call"),
     setting(
@@ -185,8 +191,12 @@ pub enum SettingsError {
 /// Who turns events into memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
+    /// The user's `claude` command where it can be used, otherwise the embedded observer.
+    Auto,
     /// The embedded observer: no network, no account.
     Builtin,
+    /// The user's `claude` command, with their subscription.
+    Claude,
     /// The Anthropic Messages API.
     Anthropic,
     /// Any OpenAI-compatible chat completions endpoint.
@@ -194,12 +204,14 @@ pub enum Provider {
 }
 
 impl Provider {
-    const NAMES: &'static [&'static str] = &["auto", "builtin", "anthropic", "openai"];
+    const NAMES: &'static [&'static str] = &["auto", "builtin", "claude", "anthropic", "openai"];
 
     /// The name as set.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
             Self::Builtin => "builtin",
+            Self::Claude => "claude",
             Self::Anthropic => "anthropic",
             Self::OpenAi => "openai",
         }
@@ -209,7 +221,9 @@ impl Provider {
         match name {
             "anthropic" => Self::Anthropic,
             "openai" => Self::OpenAi,
-            _ => Self::Builtin,
+            "builtin" => Self::Builtin,
+            "claude" => Self::Claude,
+            _ => Self::Auto,
         }
     }
 }
@@ -368,6 +382,7 @@ pub struct Settings {
     pub anthropic_base_url: String,
     pub openai_api_key: String,
     pub openai_base_url: String,
+    pub claude_env: Vec<String>,
     pub timeout: Duration,
     pub linger: Duration,
     pub mode: String,
@@ -425,6 +440,7 @@ impl Settings {
             anthropic_base_url: text("CMEM_ANTHROPIC_BASE_URL"),
             openai_api_key: text("CMEM_OPENAI_API_KEY"),
             openai_base_url: text("CMEM_OPENAI_BASE_URL"),
+            claude_env: split("CMEM_CLAUDE_ENV", ','),
             timeout: Duration::from_secs(number("CMEM_TIMEOUT_SECS")),
             linger: Duration::from_secs(number("CMEM_LINGER_SECS")),
             mode: text("CMEM_MODE"),
@@ -482,7 +498,7 @@ mod tests {
             assert!(message.contains(part), "{message}");
         }
         let (lenient, problems) = Settings::resolve_lenient(&s);
-        assert_eq!((lenient.provider, problems.len()), (Provider::Builtin, 1));
+        assert_eq!((lenient.provider, problems.len()), (Provider::Auto, 1));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use crate::config::Paths;
+use crate::config::{Paths, Settings};
 use crate::spool::FileLock;
 
 /// What a drainer needs from the environment; the rest of the agent's environment (its keys among it) stays
@@ -39,6 +39,8 @@ const KEPT: &[&str] = &[
     "no_proxy",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "CLAUDE_CONFIG_DIR",
 ];
 const KEPT_PREFIXES: &[&str] = &["CMEM_", "CLAUDE_MEM_", "LC_", "XDG_"];
 
@@ -57,7 +59,7 @@ pub enum DetachError {
 ///
 /// # Errors
 /// [`DetachError`] when there is no process to be had; the lock is free again then.
-pub fn start_detached(paths: &Paths, lock: &FileLock) -> Result<(), DetachError> {
+pub fn start_detached(paths: &Paths, settings: &Settings, lock: &FileLock) -> Result<(), DetachError> {
     let program = env::current_exe().map_err(|error| DetachError::Command(error.to_string()))?;
     let lock_fd = lock.file().as_raw_fd();
     let arguments: [&OsStr; 7] = [
@@ -70,7 +72,7 @@ pub fn start_detached(paths: &Paths, lock: &FileLock) -> Result<(), DetachError>
         paths.root().as_os_str(),
     ];
     let arguments = arguments.iter().map(|argument| c_string(argument)).collect::<Result<Vec<_>, _>>()?;
-    let environment = environment()?;
+    let environment = environment(&settings.claude_env)?;
     let root = c_string(paths.root().as_os_str())?;
     let null = c_string(OsStr::new("/dev/null"))?;
     let argv = pointers(&arguments);
@@ -158,10 +160,12 @@ unsafe fn close_all_but(kept: RawFd) {
     }
 }
 
-fn environment() -> Result<Vec<CString>, DetachError> {
+fn environment(more: &[String]) -> Result<Vec<CString>, DetachError> {
     let kept = |name: &OsStr| {
         name.to_str().is_some_and(|name| {
-            KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            KEPT.contains(&name)
+                || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+                || more.iter().any(|more| more == name)
         })
     };
     env::vars_os()

@@ -8,6 +8,6 @@ mod run;
 mod transcript;
 
 pub use detach::{DetachError, inherited_lock, start_detached};
-pub use elect::wake;
+pub use elect::{waits_for_turns, wake};
 pub use policy::fingerprint;
 pub use run::{DrainError, Drained, Drainer, Progress};

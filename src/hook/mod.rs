@@ -22,7 +22,7 @@ use decode::Delivery;
 pub use decode::{Decoded, Ignored, decode};
 pub use read::{ReadError, read_value};
 
-use crate::config::{Paths, Provider, Settings, Sources};
+use crate::config::{Paths, Settings, Sources};
 use crate::drain;
 use crate::git;
 use crate::model::{Event, EventKind, Identity, Timestamp};
@@ -90,7 +90,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
         _ => Ok(None),
     };
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
-    let wakes = wakes_drainer(&event, settings);
+    let wakes = wakes_drainer(paths, &event, settings);
     let places = identity.is_some().then(|| event.cwd.clone());
     if let EventKind::Prompt { private, .. } = event.kind {
         // Before the prompt itself: what follows must not be kept by mistake.
@@ -145,9 +145,9 @@ fn moves_head(input: &Value) -> bool {
 
 /// A model may be shown any event; the builtin observer waits for whole turns, so that only what ends one
 /// (also an interrupted one) is worth a process.
-fn wakes_drainer(event: &Event, settings: &Settings) -> bool {
-    settings.provider != Provider::Builtin
-        || !matches!(event.kind, EventKind::Tool { .. } | EventKind::SubagentStop { .. })
+fn wakes_drainer(paths: &Paths, event: &Event, settings: &Settings) -> bool {
+    !matches!(event.kind, EventKind::Tool { .. } | EventKind::SubagentStop { .. })
+        || !drain::waits_for_turns(paths, settings)
 }
 
 fn arrival(event: Event, identity: Option<Identity>, delivery: &Delivery) -> Arrival {

@@ -80,6 +80,20 @@ pub(super) fn of_text(text: &str, cut: bool, mode: &Mode, shown: &[i64], now: Ti
     prose::class(text, now).unwrap_or_else(|| malformed("prose instead of an answer in the format"))
 }
 
+/// The class of a notice: what a command says in place of an answer.
+pub(super) fn of_notice(text: &str, now: Timestamp) -> Verdict {
+    let notice = head(text, MAX_MESSAGE);
+    let lower = notice.to_ascii_lowercase();
+    // `Please run /login`, `Invalid API key`, `OAuth token has expired`.
+    if ["/login", "api key", "oauth token", "not logged in"].iter().any(|part| lower.contains(part)) {
+        return Verdict::Auth { message: bounded(notice) };
+    }
+    if lower.contains("prompt is too long") {
+        return Verdict::Malformed { reason: String::from(TOO_LARGE) };
+    }
+    prose::class(notice, now).unwrap_or_else(|| Verdict::Transient { message: bounded(notice) })
+}
+
 /// What a provider said, on one line and bounded.
 pub(super) fn bounded(message: &str) -> String {
     head(&one_line(message), MAX_MESSAGE).to_owned()
@@ -198,6 +212,7 @@ pub fn remedy(verdict: &Verdict, settings: &Settings) -> String {
     let (key, base) = match settings.provider {
         Provider::Anthropic => ("CMEM_ANTHROPIC_API_KEY", "CMEM_ANTHROPIC_BASE_URL"),
         Provider::OpenAi => ("CMEM_OPENAI_API_KEY", "CMEM_OPENAI_BASE_URL"),
+        Provider::Claude | Provider::Auto => return claude_remedy(verdict),
         Provider::Builtin => return String::new(),
     };
     match verdict {
@@ -222,6 +237,27 @@ pub fn remedy(verdict: &Verdict, settings: &Settings) -> String {
             format!("check CMEM_MODEL and {base}, then `cmem queue retry --all`")
         }
     }
+}
+
+/// The same for the user's own `claude` command.
+fn claude_remedy(verdict: &Verdict) -> String {
+    let remedy = match verdict {
+        Verdict::Stored(_) | Verdict::Nothing | Verdict::RateLimited { .. } => "",
+        Verdict::Auth { .. } => {
+            "log in again: `claude`, then /login; or `cmem config set CMEM_PROVIDER builtin`"
+        }
+        Verdict::Quota { .. } => {
+            "wait for your plan's limit to reset, or `cmem config set CMEM_PROVIDER builtin`"
+        }
+        Verdict::Transient { .. } => {
+            "nothing if it passes; otherwise see whether `claude -p hello` answers, or raise CMEM_TIMEOUT_SECS"
+        }
+        Verdict::Malformed { .. } => {
+            "if it happens often, choose another CMEM_MODEL; `cmem queue retry` tries parked events again"
+        }
+        Verdict::Unrecoverable { .. } => "check CMEM_MODEL, then `cmem queue retry --all`",
+    };
+    remedy.to_owned()
 }
 
 #[cfg(test)]

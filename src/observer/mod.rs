@@ -2,6 +2,7 @@
 
 mod builtin;
 mod class;
+mod claude;
 mod diff;
 mod evidence;
 mod http;
@@ -44,6 +45,25 @@ pub enum ObserverError {
     /// The provider has no default model.
     #[error("provider openai has no default model: CMEM_MODEL is not set")]
     NoModel,
+    /// There is no `claude` command.
+    #[error("provider claude needs the claude command, and there is none on the path")]
+    NoClaude,
+    /// The `claude` command does not run.
+    #[error("{program} does not run: {reason}")]
+    BrokenClaude {
+        /// The command.
+        program: std::path::PathBuf,
+        /// What it said.
+        reason: String,
+    },
+    /// The `claude` command does not know what is needed to keep an observer apart from the user's sessions.
+    #[error("{program} is too old: it does not know {missing}")]
+    OldClaude {
+        /// The command.
+        program: std::path::PathBuf,
+        /// Options that it lacks.
+        missing: String,
+    },
     /// The base URL cannot be used.
     #[error("{setting} = {value:?}: {reason}")]
     BadUrl {
@@ -68,6 +88,18 @@ impl ObserverError {
             }
             Self::BadKey { key } => format!("`cmem config set {key} …` with the key alone"),
             Self::NoModel => String::from("`cmem config set CMEM_MODEL …` with a model of that server"),
+            Self::NoClaude => String::from(
+                "install Claude Code, or `cmem config set CMEM_PROVIDER builtin`, which needs nothing",
+            ),
+            Self::BrokenClaude { program, .. } => {
+                format!(
+                    "see what `{} --help` says, or `cmem config set CMEM_PROVIDER builtin`",
+                    program.display()
+                )
+            }
+            Self::OldClaude { .. } => {
+                String::from("`claude update`, or `cmem config set CMEM_PROVIDER builtin`")
+            }
             Self::BadUrl { setting, .. } => format!("`cmem config set {setting} https://…`"),
         }
     }
@@ -80,10 +112,25 @@ impl ObserverError {
 pub fn from_settings(settings: &Settings, paths: &Paths) -> Result<Box<dyn Observer>, ObserverError> {
     let mode = Mode::load(settings.mode.trim(), paths)?;
     Ok(match settings.provider {
+        // Whatever keeps the command from being used, the embedded observer needs nothing.
+        Provider::Auto => match claude::Claude::new(settings, paths, mode.clone()) {
+            Ok(observer) => Box::new(observer),
+            Err(_) => Box::new(builtin::Builtin::new(mode)),
+        },
         Provider::Builtin => Box::new(builtin::Builtin::new(mode)),
+        Provider::Claude => Box::new(claude::Claude::new(settings, paths, mode)?),
         Provider::Anthropic => Box::new(provider::Remote::anthropic(settings, mode)?),
         Provider::OpenAi => Box::new(provider::Remote::openai(settings, mode)?),
     })
+}
+
+/// The provider that is at work, as far as it is known without asking: `auto` is what it was found to be last.
+pub fn effective(settings: &Settings, paths: &Paths) -> Provider {
+    match settings.provider {
+        Provider::Auto if claude::cached(paths) => Provider::Claude,
+        Provider::Auto => Provider::Builtin,
+        other => other,
+    }
 }
 
 /// What an observer is shown: events of one session in one project, and what it needs to know beside them.

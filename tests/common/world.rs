@@ -96,6 +96,8 @@ impl World {
             ("TMPDIR", world.text_path("tmp")),
             ("CMEM_DATA_DIR", world.text_path("data")),
             ("CMEM_LINGER_SECS", String::from("0")),
+            // Whatever is installed on the machine that runs the tests.
+            ("CMEM_PROVIDER", String::from("builtin")),
             ("TZ", String::from("UTC")),
             ("LANG", String::from("C.UTF-8")),
             ("COLUMNS", String::from("100")),

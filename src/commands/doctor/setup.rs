@@ -46,7 +46,10 @@ pub(super) fn observer(settings: &Settings, paths: &Paths) -> Check {
         return Check::warn(NAME, "capture and injection are switched off", "`cmem config set CMEM_OFF 0`");
     }
     match observer::from_settings(settings, paths) {
-        Ok(_) => Check::ok(NAME, format!("provider {}", settings.provider.name())),
+        Ok(_) => {
+            let at_work = observer::effective(settings, paths).name();
+            Check::ok(NAME, format!("provider {at_work}"))
+        }
         Err(error) => Check::fail(NAME, error.to_string(), error.remedy()),
     }
 }

@@ -1,0 +1,160 @@
+//! The user's own `claude` command as the observer: their subscription, no key. One stateless call per batch, with
+//! everything switched off that a session would bring along: tools, MCP servers, settings, hooks, history.
+
+mod answer;
+mod probe;
+mod process;
+
+pub(super) use probe::{Cli, cached};
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::mode::Mode;
+use super::prompt;
+use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, evidence};
+use crate::config::{Paths, Settings};
+use crate::model::Timestamp;
+
+/// The alias of the smallest model: an observer's work is to sum up.
+const DEFAULT_MODEL: &str = "haiku";
+
+/// What the command inherits. Keys are not among it: one in the environment would be billed in place of the
+/// subscription. `CMEM_CLAUDE_ENV` names more.
+const KEPT: &[&str] = &[
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "TZ",
+    "TMPDIR",
+    "CLAUDE_CONFIG_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+];
+const KEPT_PREFIXES: &[&str] = &["LC_", "XDG_"];
+
+/// An observer behind the `claude` command.
+pub(super) struct Claude {
+    mode: Mode,
+    cli: Cli,
+    model: String,
+    timeout: Duration,
+    folder: PathBuf,
+    inherited: Vec<String>,
+}
+
+impl Claude {
+    /// Finds the command and makes sure that it can be used.
+    pub(super) fn new(settings: &Settings, paths: &Paths, mode: Mode) -> Result<Self, ObserverError> {
+        let cli = Cli::find(paths)?;
+        let model = match settings.model.trim() {
+            "" => DEFAULT_MODEL,
+            model => model,
+        };
+        Ok(Self {
+            mode,
+            cli,
+            model: model.to_owned(),
+            timeout: settings.timeout,
+            folder: paths.observer(),
+            inherited: settings.claude_env.clone(),
+        })
+    }
+
+    fn arguments(&self, system: &str) -> Vec<OsString> {
+        let fixed = [
+            "-p",
+            "--output-format",
+            "json",
+            "--settings",
+            "{\"disableAllHooks\":true}",
+            "--setting-sources",
+            "",
+            "--strict-mcp-config",
+            "--tools",
+            "",
+            "--no-session-persistence",
+            "--model",
+            &self.model,
+            "--system-prompt",
+            system,
+        ];
+        fixed.into_iter().map(OsString::from).collect()
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let kept = |name: &OsString| {
+            name.to_str().is_some_and(|name| {
+                KEPT.contains(&name)
+                    || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+                    || self.inherited.iter().any(|more| more == name)
+            })
+        };
+        // The second lock against recursion: a hook that is run all the same sees who runs it.
+        let guard = (OsString::from("CMEM_OBSERVER"), OsString::from("1"));
+        std::env::vars_os().filter(|(name, _)| kept(name)).chain([guard]).collect()
+    }
+
+    fn ask(&self, batch: &Batch) -> (Verdict, Usage, Option<String>) {
+        let failed = |message: String| (Verdict::Transient { message }, Usage::default(), None);
+        // Empty and its own: a project folder would bring its instructions along.
+        if let Err(error) = fs::create_dir_all(&self.folder) {
+            return failed(format!("{}: {error}", self.folder.display()));
+        }
+        let request = prompt::request(&self.mode, batch);
+        let call = process::Call {
+            program: &self.cli.program,
+            arguments: self.arguments(&request.system),
+            environment: self.environment(),
+            folder: &self.folder,
+            input: request.user.as_bytes(),
+            limit: self.timeout,
+        };
+        let output = match process::run(call) {
+            Ok(output) => output,
+            Err(error) => return failed(error.to_string()),
+        };
+        let now = Timestamp::now();
+        let said = match answer::read(&output, now) {
+            Ok(said) => said,
+            Err(verdict) => return (*verdict, Usage::default(), None),
+        };
+        let shown: Vec<i64> = batch.similar.iter().map(|memory| memory.id).collect();
+        let mut verdict = class::of_text(&said.text, false, &self.mode, &shown, now);
+        if let Verdict::Stored(reply) = &mut verdict {
+            evidence::correct(&mut reply.drafts, &batch.events, &batch.root);
+            if !prompt::wants_summary(batch) && !reply.drafts.is_empty() {
+                reply.summary = None;
+            }
+        }
+        (verdict, said.usage, said.model)
+    }
+}
+
+impl Observer for Claude {
+    fn observe(&self, batch: &Batch) -> Answer {
+        let (verdict, usage, model) = self.ask(batch);
+        Answer { verdict, usage, model: model.unwrap_or_else(|| self.model.clone()) }
+    }
+
+    fn wants_whole_turns(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! One process with a deadline: nothing of it is left when that is over.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Largest output that is read.
+const MAX_OUTPUT: u64 = 4 << 20;
+/// How often a process is asked whether it has ended.
+const POLL: Duration = Duration::from_millis(10);
+
+/// What to run.
+pub(super) struct Call<'a> {
+    pub(super) program: &'a Path,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) folder: &'a Path,
+    pub(super) input: &'a [u8],
+    pub(super) limit: Duration,
+}
+
+/// What a process said.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) out: Vec<u8>,
+    pub(super) err: Vec<u8>,
+    pub(super) fine: bool,
+}
+
+/// Why there is no output.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CallError {
+    #[error("{0} cannot be started: {1}")]
+    Start(String, io::Error),
+    #[error("{0} gave no answer within {1:?}")]
+    Late(String, Duration),
+}
+
+/// Runs a process in a group of its own, which is ended as a whole when time is up: what it started may hold its
+/// pipes open.
+pub(super) fn run(call: Call<'_>) -> Result<Output, CallError> {
+    let name = call.program.display().to_string();
+    let deadline = Instant::now() + call.limit;
+    let mut child = Command::new(call.program)
+        .args(&call.arguments)
+        .env_clear()
+        .envs(call.environment)
+        .current_dir(call.folder)
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| CallError::Start(name.clone(), error))?;
+    let group = Pid::from_child(&child);
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let input = call.input.to_vec();
+    let writer = thread::spawn(move || {
+        if let Some(mut stdin) = stdin {
+            // A process that reads no input has its reasons, and says them.
+            let _ = stdin.write_all(&input);
+        }
+    });
+    let out = thread::spawn(move || read(stdout));
+    let err = thread::spawn(move || read(stderr));
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) if Instant::now() < deadline => thread::sleep(POLL),
+            Ok(None) | Err(_) => break None,
+        }
+    };
+    // Also after a good end: what it left behind has no business here.
+    let _ = kill_process_group(group, Signal::KILL);
+    let _ = child.wait();
+    let _ = writer.join();
+    let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+    match status {
+        Some(status) => Ok(Output { out, err, fine: status.success() }),
+        None => Err(CallError::Late(name, call.limit)),
+    }
+}
+
+fn read(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes);
+    }
+    bytes
+}
