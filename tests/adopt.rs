@@ -169,7 +169,8 @@ fn adoption_is_a_pointer_that_later_rows_follow_and_undo_takes_away() {
     scene.send(&scene.app, "SessionStart", json!({"session_id": "next"})).answer();
     scene.world.drain();
     assert_eq!(scene.pointers(), 0);
-    assert_eq!(scene.adopt(&[])["adopted_observations"], 2);
+    assert_eq!(scene.adopt(&[])["worktrees"][0]["state"], "held");
+    assert_eq!(scene.adopt(&["--branch", "feat"])["adopted_observations"], 2);
 }
 
 #[test]

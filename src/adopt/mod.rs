@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::git::{HistoryError, MainLines, Recorded, Verdict};
 use crate::model::{Identity, Timestamp};
-use crate::store::{Adoption, BranchRow, Store, StoreError};
+use crate::store::{Adoption, BranchRow, Store, StoreError, Trace};
 
 /// How long a repository may be looked at by who has time.
 pub const PATIENCE: Duration = Duration::from_secs(4);
@@ -26,8 +26,6 @@ pub struct Request {
     pub into: Option<String>,
     /// Take adoptions back instead.
     pub undo: bool,
-    /// Nobody asked: what the user took back stays so.
-    pub automatic: bool,
 }
 
 /// Why nothing was adopted.
@@ -93,7 +91,7 @@ fn carry_out(
     let transaction = store.begin()?;
     let target = match &request.into {
         Some(name) => store.project_named(name)?.ok_or_else(|| AdoptError::UnknownProject(name.clone()))?,
-        None => transaction.place(home, None)?.project,
+        None => transaction.place(home, &Trace::default())?.project,
     };
     for (row, decision) in chosen.iter().zip(decisions) {
         let changed = match &decision {
@@ -114,11 +112,11 @@ fn carry_out(
 /// [`StoreError`] when the memory cannot be used.
 pub fn adopt_merged(store: &Store, home: &Identity, patience: Duration) -> Result<(), StoreError> {
     let Some(due) = due(store, home, patience)? else { return Ok(()) };
-    let request = Request { automatic: true, ..Request::default() };
     let failure = match due.lines {
-        Ok(lines) => match carry_out(store, home, &request, Some(&lines)) {
-            // The same state is looked at again, by somebody with more time.
-            Ok(_) if lines.is_cut_short() => return Ok(()),
+        Ok(lines) => match carry_out(store, home, &Request::default(), Some(&lines)) {
+            // The same state is looked at again, by somebody with more time, if there is somebody.
+            Ok(_) if lines.is_cut_short() && patience < PATIENCE => return Ok(()),
+            Ok(_) if lines.is_cut_short() => Some(String::from("not everything could be compared in time")),
             Ok(_) => None,
             Err(AdoptError::Store(error)) => return Err(error),
             Err(error) => Some(error.to_string()),
@@ -130,12 +128,13 @@ pub fn adopt_merged(store: &Store, home: &Identity, patience: Duration) -> Resul
     transaction.commit()
 }
 
-/// Whether [`adopt_merged`] would find anything to look at. Writes nothing.
+/// Whether [`adopt_merged`] would find anything to look at, and soon. Writes nothing.
 ///
 /// # Errors
 /// [`StoreError`] when the memory cannot be used.
 pub fn is_due(store: &Store, home: &Identity) -> Result<bool, StoreError> {
-    Ok(due(store, home, Duration::ZERO)?.is_some())
+    let due = due(store, home, Duration::ZERO)?;
+    Ok(due.is_some_and(|due| due.lines.is_ok_and(|lines| !lines.is_large())))
 }
 
 struct Due {
@@ -228,8 +227,8 @@ fn decide(
                 reason: format!("adopted into {parent}: {}", row.reason.as_deref().unwrap_or("as asked")),
                 matched_by: row.matched_by.clone(),
             },
-            BranchRow { held: true, .. } if request.automatic => {
-                Decision::leave("held", "taken back by hand")
+            BranchRow { held: true, .. } if !named => {
+                Decision::leave("held", "taken back by hand: name it with --branch to adopt it again")
             }
             BranchRow { branch: None, .. } if !named => Decision::leave("detached", detached(row)),
             _ => {
@@ -259,6 +258,7 @@ fn decide(
 fn recorded(row: &BranchRow) -> Recorded {
     Recorded {
         branch: row.branch.clone(),
+        born: row.born.clone(),
         base: row.base.clone(),
         head: row.head.clone(),
         own: row.own.clone(),
@@ -294,7 +294,8 @@ fn judge(verdict: Verdict) -> Decision {
             )
         }
         Verdict::Reverted { target, commit } => {
-            Decision::leave("open", format!("open: taken back in {target} by {}", short(&commit)))
+            let by = commit.map(|commit| format!(" by {}", short(&commit))).unwrap_or_default();
+            Decision::leave("open", format!("open: taken back in {target}{by}"))
         }
         Verdict::Nothing => Decision::leave("nothing", "nothing to adopt yet: no commit of its own"),
         Verdict::Unknown { reason } => Decision::leave("unknown", format!("unknown branch: {reason}")),

@@ -54,7 +54,6 @@ pub fn run(args: &AdoptArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         branches: args.branches.clone(),
         into: args.into.clone(),
         undo: args.undo,
-        automatic: false,
     };
     // A memory that is not there has no worktree, and a look at it does not make one.
     let store = match reader::open(WHAT, paths)? {

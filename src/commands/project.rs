@@ -150,6 +150,17 @@ fn merge(from: &str, into: &str, paths: &Paths, printer: &mut Printer) -> Result
         return Err(Failure::new(WHAT, "both are the same project", "name two"));
     }
     let transaction = store.begin().map_err(fail)?;
+    // What was merged into another project before stands for that one.
+    let key = transaction.meaning(&into.key).map_err(fail)?;
+    let into =
+        projects.iter().find(|project| project.key == key && project.worktree.is_empty()).unwrap_or(into);
+    if from.id == into.id {
+        return Err(Failure::new(
+            WHAT,
+            format!("{} is part of {} already", into.name, from.name),
+            "name two",
+        ));
+    }
     let count = transaction.merge_project(from, into).map_err(fail)?;
     transaction.commit().map_err(fail)?;
     if printer.wants_json() {

@@ -12,7 +12,7 @@ use crate::observer::{Batch, Reply, Similar, Usage, Verdict};
 use crate::privacy::Cleaner;
 use crate::retrieve;
 use crate::spool::Claimed;
-use crate::store::{BatchRecord, NewObservation, NewPrompt, NewSummary, Store, StoreError};
+use crate::store::{BatchRecord, NewObservation, NewPrompt, NewSummary, Store, StoreError, Trace};
 
 /// How many of the session's titles the observer is shown, so that it does not repeat itself.
 const TITLES: usize = 20;
@@ -117,9 +117,9 @@ impl Memory {
             (usage.input + usage.output) / i64::try_from(reply.drafts.len().max(1)).unwrap_or(1);
         let agent = common_agent(&claimed.events);
 
-        let base = fork_point(&claimed.identity);
+        let trace = trace(&claimed.identity);
         let transaction = self.store.begin()?;
-        let place = transaction.place(&claimed.identity, base.as_deref())?;
+        let place = transaction.place(&claimed.identity, &trace)?;
         transaction.session(session, place.project, &claimed.identity, first.at, last.at)?;
         let mut prompt_number = transaction.last_prompt_number(session)?;
         for event in &claimed.events {
@@ -175,13 +175,14 @@ fn brings_commits(input: &serde_json::Value) -> bool {
             .any(|word| command.contains(word))
 }
 
-/// Where the branch of a worktree left the main line, as both stood when the hook looked.
-fn fork_point(identity: &Identity) -> Option<String> {
-    let (head, main) = (identity.head.as_deref()?, identity.main_head.as_deref()?);
-    if head == main {
-        return Some(head.to_owned());
-    }
-    git::MainLines::open(Path::new(&identity.key), Duration::ZERO).ok()?.fork_point(head, main)
+/// What can be told of the branch of a worktree while it is there.
+fn trace(identity: &Identity) -> Trace {
+    let (Some(_), Some(head)) = (&identity.worktree, &identity.head) else { return Trace::default() };
+    let Ok(lines) = git::MainLines::open(Path::new(&identity.key), Duration::ZERO) else {
+        return Trace::default();
+    };
+    let recorded = lines.record(identity.branch.as_deref(), head, identity.main_head.as_deref());
+    Trace { born: recorded.born, base: recorded.base, own: recorded.own }
 }
 
 /// The subagent that all of the evidence comes from.

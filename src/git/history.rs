@@ -20,6 +20,10 @@ pub(super) type Id = gix::ObjectId;
 
 /// Memory for objects that come up again, such as trees.
 const CACHE_BYTES: usize = 32 << 20;
+/// Bytes of pack indices from which on a history is large: some 70,000 objects at 28 bytes.
+const LARGE_INDEX: u64 = 2 << 20;
+/// Branches beside the default one on which teams collect work.
+const COLLECTING: [&str; 7] = ["main", "master", "trunk", "mainline", "develop", "development", "dev"];
 
 /// The history cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +57,15 @@ pub(super) struct Target {
     /// The local branch, if it is one.
     pub(super) branch: Option<String>,
     pub(super) tip: Id,
+}
+
+/// An entry of a reflog.
+#[derive(Debug)]
+pub(super) struct Stand {
+    pub(super) commit: Id,
+    /// When, in seconds since the Unix epoch.
+    pub(super) seconds: String,
+    pub(super) message: String,
 }
 
 /// A file in a tree: its content and its mode.
@@ -92,8 +105,9 @@ impl History {
         Id::from_hex(hex.as_bytes()).ok()
     }
 
-    /// Where merged work arrives: HEAD of the main checkout, its upstream, the default branch of each remote. The
-    /// same commit appears once.
+    /// Where merged work arrives: the default branch here, its upstream, the default branch of each remote. The main
+    /// checkout may stand anywhere else, be it only to look at a branch; what it stands on counts if its name says
+    /// that work is collected there. The same commit appears once.
     pub(super) fn targets(&self) -> Vec<Target> {
         let mut found: Vec<Target> = Vec::new();
         let mut add = |name: String, branch: Option<String>, tip: Option<Id>| {
@@ -103,17 +117,19 @@ impl History {
                 found.push(Target { name, branch, tip });
             }
         };
-        let Ok(head) = self.repository.head() else { return found };
-        let head_name = head.referent_name().map(gix::refs::FullNameRef::to_owned);
-        let tip = head.id().map(gix::Id::detach);
-        let branch = head_name.as_ref().map(|name| name.shorten().to_string());
-        let name = branch.clone().or_else(|| tip.map(short)).unwrap_or_default();
-        add(name, branch, tip);
-        if let Some(Some(Ok(name))) = head_name
-            .as_ref()
-            .map(|name| self.repository.branch_remote_tracking_ref_name(name.as_ref(), Direction::Fetch))
-        {
-            add(name.shorten().to_string(), None, self.reference(name.as_bstr()));
+        let head = self.repository.head().ok();
+        let head = head.and_then(|head| head.referent_name().map(|name| name.shorten().to_string()));
+        let default = self.default_branch().or_else(|| head.clone());
+        let collects =
+            head.filter(|name| COLLECTING.contains(&name.as_str()) || name.starts_with("release/"));
+        for branch in [default, collects].into_iter().flatten() {
+            add(branch.clone(), Some(branch.clone()), self.branch(&branch));
+            let Ok(full) = FullName::try_from(format!("refs/heads/{branch}")) else { continue };
+            if let Some(Ok(name)) =
+                self.repository.branch_remote_tracking_ref_name(full.as_ref(), Direction::Fetch)
+            {
+                add(name.shorten().to_string(), None, self.reference(name.as_bstr()));
+            }
         }
         for remote in self.repository.remote_names() {
             for name in ["HEAD", "main", "master"] {
@@ -127,6 +143,36 @@ impl History {
         found
     }
 
+    /// The local branch of the name that a remote gives its default branch, else `main` or `master`.
+    fn default_branch(&self) -> Option<String> {
+        let at_remotes = self.repository.remote_names().into_iter().filter_map(|remote| {
+            let head = format!("refs/remotes/{remote}/HEAD");
+            let reference = self.repository.try_find_reference(head.as_str()).ok()??;
+            let target = reference.target().try_name()?.shorten().to_string();
+            Some(target.strip_prefix(&format!("{remote}/"))?.to_owned())
+        });
+        at_remotes.chain(["main", "master"].map(str::to_owned)).find(|name| self.branch(name).is_some())
+    }
+
+    /// Tips of all local branches but one.
+    pub(super) fn other_branches(&self, but: &str) -> Vec<Id> {
+        let Ok(platform) = self.repository.references() else { return Vec::new() };
+        let Ok(branches) = platform.local_branches() else { return Vec::new() };
+        branches
+            .flatten()
+            .filter(|reference| reference.name().shorten() != but)
+            .filter_map(|mut reference| Some(reference.peel_to_id().ok()?.detach()))
+            .collect()
+    }
+
+    /// Whether the history is so large that a look at it takes noticeable time.
+    pub(super) fn is_large(&self) -> bool {
+        let packs = fs::read_dir(self.repository.common_dir().join("objects/pack"));
+        let index = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "idx");
+        let sizes = packs.into_iter().flatten().flatten().filter(index);
+        sizes.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum::<u64>() > LARGE_INDEX
+    }
+
     /// The commit at which a local branch stands.
     pub(super) fn branch(&self, name: &str) -> Option<Id> {
         self.reference(format!("refs/heads/{name}").as_str().into())
@@ -138,13 +184,16 @@ impl History {
         Some(reference.peel_to_id().ok()?.detach())
     }
 
-    /// Commits at which the branch stood, with what brought it there, oldest first; empty without a reflog.
-    pub(super) fn reflog(&self, branch: &str) -> Vec<(Id, String)> {
+    /// Where the branch stood, oldest first; empty without a reflog.
+    pub(super) fn reflog(&self, branch: &str) -> Vec<Stand> {
         let path = self.repository.common_dir().join("logs/refs/heads").join(branch);
         let text = fs::read(path).unwrap_or_default();
+        // OLD NEW NAME <MAIL> SECONDS ZONE, a tab, and what happened.
         let entry = |line: &str| {
-            let (ids, message) = line.split_once('\t')?;
-            Some((Self::id(ids.split(' ').nth(1)?)?, message.to_owned()))
+            let (before, message) = line.split_once('\t').unwrap_or((line, ""));
+            let commit = Self::id(before.split(' ').nth(1)?)?;
+            let seconds = before.rsplit(' ').nth(1)?.to_owned();
+            Some(Stand { commit, seconds, message: message.to_owned() })
         };
         String::from_utf8_lossy(&text).lines().filter_map(entry).collect()
     }

@@ -1,6 +1,10 @@
 //! Whether the work of a branch is in the main line, however it got there: merged, fast-forwarded, rebased,
 //! cherry-picked or squashed. Answers come from the objects that are here; nothing is fetched, nothing is run.
 
+mod recorded;
+
+pub use recorded::Recorded;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -8,24 +12,13 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::history::{FileChange, History, HistoryError, Id, Target, short};
-use super::patch::{PatchId, contains, patch_id};
+use super::patch::{PatchId, contains, is_gone, patch_id};
 
 /// Most commits of the main line that are compared with a branch.
 const MAX_COMPARED: usize = 10_000;
 /// Most commits whose whole tree is asked whether it holds the branch.
 const MAX_TREES: usize = 300;
-/// What was recorded of a branch while its worktree was there.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// Its name; `None` = detached.
-    pub branch: Option<String>,
-    /// Where it left the main line.
-    pub base: Option<String>,
-    /// Its last commit.
-    pub head: Option<String>,
-    /// Its last commit that the main line did not have at that time.
-    pub own: Option<String>,
-}
+const NO_TIME: &str = "there was no time left to look";
 
 /// How the work of a branch was recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +70,8 @@ pub enum Verdict {
     Reverted {
         /// The main line.
         target: String,
-        /// The commit that took it back, hexadecimal.
-        commit: String,
+        /// The commit that took it back, hexadecimal, if it was one.
+        commit: Option<String>,
     },
     /// There is no commit of its own yet.
     Nothing,
@@ -131,50 +124,52 @@ impl MainLines {
         self.targets.iter().map(|target| target.tip.to_string()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Where `head` and `main` parted, if that can be told.
-    pub fn fork_point(&self, head: &str, main: &str) -> Option<String> {
-        let base = self.history.merge_base(History::id(head)?, History::id(main)?)?;
-        Some(base.to_string())
+    /// Whether a look at the history takes noticeable time.
+    pub fn is_large(&self) -> bool {
+        self.history.is_large()
     }
 
-    /// Whether a local branch of this name is there.
-    pub fn has_branch(&self, name: &str) -> bool {
-        self.history.branch(name).is_some()
-    }
-
-    /// Where the work of a recorded branch is. The branch as it stands now is asked first; what was recorded counts
-    /// when it is gone, or stands somewhere new.
+    /// Where the work of a recorded branch is. The branch as it stands now is asked first, if it is the same one; what
+    /// was recorded of its own work counts as well, so that work which was thrown away is not taken for merged. An
+    /// answer that time ran out on is none.
     pub fn verdict(&self, recorded: &Recorded) -> Verdict {
-        let id = |hex: &Option<String>| hex.as_deref().and_then(History::id);
-        let live = recorded.branch.as_deref().and_then(|name| self.history.branch(name));
-        let mut tips = Vec::new();
-        for tip in [live, id(&recorded.own), id(&recorded.head)].into_iter().flatten() {
-            if !tips.contains(&tip) {
-                tips.push(tip);
-            }
-        }
-        let mut verdict = Verdict::Unknown { reason: String::from("no commit was recorded") };
-        for tip in tips {
-            match self.verdict_of(tip, recorded) {
-                Ok(Verdict::Nothing) => verdict = Verdict::Nothing,
-                Ok(found) => return found,
-                Err(error) if verdict != Verdict::Nothing => {
-                    verdict = Verdict::Unknown { reason: error.to_string() };
-                }
-                Err(_) => {}
-            }
+        let verdict = self.judge(recorded);
+        if self.cut_short.get() && matches!(verdict, Verdict::Merged { .. }) {
+            return Verdict::Unknown { reason: String::from(NO_TIME) };
         }
         verdict
     }
 
+    fn judge(&self, recorded: &Recorded) -> Verdict {
+        let id = |hex: &Option<String>| hex.as_deref().and_then(History::id);
+        let (own, head) = (id(&recorded.own), id(&recorded.head));
+        let live = recorded.branch.as_deref().and_then(|name| self.same_branch(name, recorded));
+        let judged = |tip: Id| match self.verdict_of(tip, recorded) {
+            Ok(verdict) => verdict,
+            Err(error) => Verdict::Unknown { reason: error.to_string() },
+        };
+        let Some(tip) = live.or(own).or(head) else {
+            return Verdict::Unknown { reason: String::from("no commit was recorded") };
+        };
+        let verdict = judged(tip);
+        match own {
+            // Rebased, reset or made anew since: the work that was seen must be there, too.
+            Some(own) if own != tip && !self.history.is_behind(own, tip) => match (verdict, judged(own)) {
+                (Verdict::Merged { .. } | Verdict::Nothing, seen) => seen,
+                (verdict, _) => verdict,
+            },
+            _ => verdict,
+        }
+    }
+
     fn verdict_of(&self, tip: Id, recorded: &Recorded) -> Result<Verdict, HistoryError> {
         if self.is_late() {
-            return Err(HistoryError::Missing(String::from("there was no time left to look")));
+            return Err(HistoryError::Missing(String::from(NO_TIME)));
         }
         self.history.commit(tip)?;
         let mut verdict: Option<Verdict> = None;
         for target in &self.targets {
-            // The main checkout stands on the branch itself: that merges nothing.
+            // The main line is the branch itself: that merges nothing.
             if target.branch.is_some() && target.branch == recorded.branch {
                 continue;
             }
@@ -197,49 +192,43 @@ impl MainLines {
 
     /// The verdict on a commit that is part of the main line.
     fn arrived(&self, tip: Id, target: &Target, recorded: &Recorded) -> Result<Verdict, HistoryError> {
-        let line = self.first_parent_line(target.tip);
-        let on_line = line.contains(&tip);
-        if !self.has_own(tip, on_line, target, recorded) {
+        if !self.has_own(tip, recorded) {
             return Ok(Verdict::Nothing);
         }
+        let line = self.first_parent_line(target.tip);
+        let reverted = |by: Option<Id>| Verdict::Reverted {
+            target: target.name.clone(),
+            commit: by.map(|by| by.to_string()),
+        };
         // A merge is one commit of the main line, the oldest that holds the branch; a fast-forward is each of its own.
-        let brought = if on_line {
+        let (base, brought) = if line.contains(&tip) {
             let base = recorded.base.as_deref().and_then(History::id).filter(|base| *base != tip);
-            base.map(|base| self.history.between(base, tip, MAX_COMPARED))
-                .transpose()?
-                .unwrap_or_else(|| vec![tip])
+            let own = base.map(|base| self.history.between(base, tip, MAX_COMPARED)).transpose()?;
+            (base, own.unwrap_or_else(|| vec![tip]))
         } else {
             let at = line.partition_point(|commit| self.history.is_behind(tip, *commit));
-            vec![at.checked_sub(1).and_then(|index| line.get(index)).copied().unwrap_or(tip)]
+            let merge = at.checked_sub(1).and_then(|index| line.get(index)).copied().unwrap_or(tip);
+            let before = self.history.commit(merge)?.parents.first().copied();
+            (before.and_then(|before| self.history.merge_base(before, tip)), vec![merge])
         };
+        let mut standing = None;
         let mut taken_back = None;
         for commit in &brought {
             match self.undone(*commit, target)? {
                 Some(by) => taken_back = taken_back.or(Some(by)),
-                None => return Ok(merged(Test::Ancestor, target, *commit)),
+                None => standing = standing.or(Some(*commit)),
             }
         }
-        Ok(match taken_back {
-            Some(by) => Verdict::Reverted { target: target.name.clone(), commit: by.to_string() },
-            None => merged(Test::Ancestor, target, tip),
-        })
-    }
-
-    /// Whether a branch whose last commit is in the main line ever had one of its own. Ancestry alone cannot tell a
-    /// fresh branch from one that was fast-forwarded.
-    fn has_own(&self, tip: Id, on_line: bool, target: &Target, recorded: &Recorded) -> bool {
-        let hex = tip.to_string();
-        if recorded.own.as_ref() == Some(&hex) {
-            return true;
+        let Some(commit) = standing else { return Ok(reverted(taken_back)) };
+        if let Some(base) = base {
+            let whole = self
+                .history
+                .changes(Some(self.history.commit(base)?.tree), self.history.commit(tip)?.tree)?;
+            if !whole.is_empty() && is_gone(&self.history, self.history.commit(target.tip)?.tree, &whole)? {
+                return Ok(reverted(None));
+            }
         }
-        if !on_line && recorded.base.as_ref() != Some(&hex) {
-            return true;
-        }
-        let made = ["commit", "cherry-pick", "am:", "revert"];
-        let reflog = recorded.branch.as_deref().map(|name| self.history.reflog(name)).unwrap_or_default();
-        reflog.iter().any(|(id, message)| {
-            made.iter().any(|start| message.starts_with(start)) && self.history.is_behind(*id, target.tip)
-        })
+        Ok(merged(Test::Ancestor, target, commit))
     }
 
     /// The verdict on a commit beside the main line.
@@ -252,15 +241,41 @@ impl MainLines {
         }
         let trees = (self.history.commit(base)?.tree, self.history.commit(tip)?.tree);
         let whole = self.history.changes(Some(trees.0), trees.1)?;
-        if own.is_empty() || whole.is_empty() {
+        if own.is_empty() {
             return Ok(Verdict::Nothing);
         }
+        let here = self.history.commit(target.tip)?.tree;
+        if whole.is_empty() {
+            // It took in a main line that has all of its work; or its commits cancel each other out.
+            for id in &own {
+                if !contains(&self.history, here, &self.history.changes_of(*id)?)? {
+                    return Ok(Verdict::Nothing);
+                }
+            }
+            return Ok(merged(Test::Content, target, target.tip));
+        }
         let since = self.since(target.tip, base)?;
+        let found = self.found(tip, &own, &whole, &since, target)?;
+        if matches!(found, Verdict::Merged { .. }) && is_gone(&self.history, here, &whole)? {
+            return Ok(Verdict::Reverted { target: target.name.clone(), commit: None });
+        }
+        Ok(found)
+    }
+
+    /// What the commits of the main line since the branch began say.
+    fn found(
+        &self,
+        tip: Id,
+        own: &[Id],
+        whole: &[FileChange],
+        since: &[Id],
+        target: &Target,
+    ) -> Result<Verdict, HistoryError> {
         let mut missing = own.len();
         let mut reverted = None;
         let mut last = None;
-        for id in &own {
-            match self.find(*id, &self.history.changes_of(*id)?, &since, target)? {
+        for id in own {
+            match self.find(*id, &self.history.changes_of(*id)?, since, target)? {
                 Found::At(commit) => {
                     missing -= 1;
                     last = last.or(Some(commit));
@@ -272,24 +287,24 @@ impl MainLines {
         if let (0, Some(commit)) = (missing, last) {
             return Ok(merged(Test::Patches, target, commit));
         }
-        match self.find(tip, &whole, &since, target)? {
+        match self.find(tip, whole, since, target)? {
             Found::At(commit) => return Ok(merged(Test::Squash, target, commit)),
             Found::Undone(by) => reverted = reverted.or(Some(by)),
             Found::No => {}
         }
-        if let Some(commit) = self.named(&own, &since, target)? {
+        if let Some(commit) = self.named(own, whole, since, target)? {
             return Ok(merged(Test::Squash, target, commit));
         }
-        if contains(&self.history, self.history.commit(target.tip)?.tree, &whole)? {
+        if contains(&self.history, self.history.commit(target.tip)?.tree, whole)? {
             return Ok(merged(Test::Content, target, target.tip));
         }
         if reverted.is_none()
-            && let Some(commit) = self.held(&whole, &since, target)?
+            && let Some(commit) = self.held(whole, since, target)?
         {
             return Ok(merged(Test::Content, target, commit));
         }
         if let Some(by) = reverted {
-            return Ok(Verdict::Reverted { target: target.name.clone(), commit: by.to_string() });
+            return Ok(Verdict::Reverted { target: target.name.clone(), commit: Some(by.to_string()) });
         }
         let partly = since.len() >= MAX_COMPARED || self.cut_short.get();
         Ok(Verdict::Open { missing, target: target.name.clone(), compared: partly.then_some(since.len()) })
@@ -320,14 +335,25 @@ impl MainLines {
         Ok(undone)
     }
 
-    /// A commit whose message names every commit of the branch, as `git merge --squash` proposes: it is the branch,
-    /// also where conflicts were resolved.
-    fn named(&self, own: &[Id], since: &[Id], target: &Target) -> Result<Option<Id>, HistoryError> {
+    /// A commit with the message that `git merge --squash` proposes for the branch: it is the branch, also where
+    /// conflicts were resolved.
+    fn named(
+        &self,
+        own: &[Id],
+        whole: &[FileChange],
+        since: &[Id],
+        target: &Target,
+    ) -> Result<Option<Id>, HistoryError> {
         for id in since {
             let commit = self.history.commit(*id)?;
-            let names = |own: &Id| commit.message.contains(&own.to_string());
-            let is_revert = reverts(&commit.message).next().is_some();
-            if own.iter().all(names) && !is_revert && self.undone(*id, target)?.is_none() {
+            let Some((_, list)) = commit.message.split_once("Squashed commit of the following:") else {
+                continue;
+            };
+            let names = |own: &Id| list.lines().any(|line| line.trim() == format!("commit {own}"));
+            if own.iter().all(names)
+                && touches(&self.history.changes_of(*id)?, whole)
+                && self.undone(*id, target)?.is_none()
+            {
                 return Ok(Some(*id));
             }
         }
@@ -336,14 +362,12 @@ impl MainLines {
 
     /// A commit of the main line in which the whole change was present, whatever came later.
     fn held(&self, whole: &[FileChange], since: &[Id], target: &Target) -> Result<Option<Id>, HistoryError> {
-        let paths: HashSet<&[u8]> = whole.iter().map(|change| change.path.as_slice()).collect();
         let mut asked = 0;
         for id in since {
             if asked >= MAX_TREES || self.is_late() {
                 break;
             }
-            let changes = self.history.changes_of(*id)?;
-            if !changes.iter().any(|change| paths.contains(change.path.as_slice())) {
+            if !touches(&self.history.changes_of(*id)?, whole) {
                 continue;
             }
             asked += 1;
@@ -428,6 +452,11 @@ fn merged(test: Test, target: &Target, commit: Id) -> Verdict {
 
 fn same_files(one: &[FileChange], other: &[FileChange]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.path == other.path)
+}
+
+fn touches(changes: &[FileChange], whole: &[FileChange]) -> bool {
+    let paths: HashSet<&[u8]> = whole.iter().map(|change| change.path.as_slice()).collect();
+    changes.iter().any(|change| paths.contains(change.path.as_slice()))
 }
 
 /// The commits that a message says it takes back, as git-revert(1) writes it. The commit that it names further on,

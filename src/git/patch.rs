@@ -10,9 +10,9 @@ use super::history::{Entry, FileChange, History, HistoryError, Id};
 /// A larger file is compared by its id.
 const MAX_FILE: usize = 1 << 20;
 
-/// What tells two patches apart, after the idea of git-patch-id(1): neither line numbers nor blanks at line ends
-/// count. Unlike there, the lines around a change do not count either: the same change on a main line that moved
-/// on is the same patch.
+/// What tells two patches apart, after the idea of git-patch-id(1): line numbers do not count, and blanks at line
+/// ends only where nothing else changes. One line on each side belongs to it, rather than three: the same line put
+/// in elsewhere is another patch, and a main line that moved on nearby is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PatchId {
     /// The change.
@@ -35,9 +35,11 @@ pub(super) fn patch_id(history: &History, changes: &[FileChange]) -> PatchId {
         put(&mut inverse, &new, &old);
         match (text(history, change.old), text(history, change.new)) {
             (Some(old), Some(new)) => {
-                for (removed, added) in hunks(&old, &new).into_iter().map(|hunk| (hunk.removed, hunk.added)) {
-                    put(&mut forward, &removed, &added);
-                    put(&mut inverse, &added, &removed);
+                for hunk in hunks(&old, &new) {
+                    put(&mut forward, &hunk.removed, &hunk.added);
+                    put(&mut inverse, &hunk.added, &hunk.removed);
+                    put(&mut forward, &hunk.around, b"");
+                    put(&mut inverse, &hunk.around, b"");
                 }
             }
             _ => {
@@ -58,6 +60,16 @@ pub(super) fn contains(history: &History, tree: Id, changes: &[FileChange]) -> R
         if present == change.new {
             continue;
         }
+        if let (None, Some(new), Some(now)) = (change.old, change.new, present) {
+            // A file of the branch's own, with more in it by now.
+            let (Some(new), Some(now)) = (text(history, Some(new)), text(history, Some(now))) else {
+                return Ok(false);
+            };
+            if !hunks(&new, &now).iter().all(|hunk| hunk.removed.is_empty()) {
+                return Ok(false);
+            }
+            continue;
+        }
         let (Some(old), Some(new), Some(now)) = (change.old, change.new, present) else { return Ok(false) };
         if now == old || now.1 != new.1 && new.1 != old.1 {
             return Ok(false);
@@ -72,32 +84,69 @@ pub(super) fn contains(history: &History, tree: Id, changes: &[FileChange]) -> R
     Ok(true)
 }
 
-/// One changed place: where it begins in the old text, the lines that go, the lines that come.
+/// Whether nothing of `changes` is left in `tree`: each changed place is again (or still) as it was before.
+pub(super) fn is_gone(history: &History, tree: Id, changes: &[FileChange]) -> Result<bool, HistoryError> {
+    for change in changes {
+        let present = history.entry(tree, &change.path)?;
+        if present == change.old {
+            continue;
+        }
+        let (Some(old), Some(new), Some(now)) = (change.old, change.new, present) else { return Ok(false) };
+        let texts = (text(history, Some(old)), text(history, Some(new)), text(history, Some(now)));
+        let (Some(old), Some(new), Some(now)) = texts else { return Ok(false) };
+        let since = hunks(&old, &now);
+        let touched = |hunk: &Hunk| since.iter().any(|other| other.at <= hunk.end && hunk.at <= other.end);
+        if hunks(&old, &new).iter().any(touched) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// One changed place: where it lies in the old text, the lines that go, the lines that come, and the line before and
+/// the line after it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Hunk {
     at: u32,
+    end: u32,
     removed: Vec<u8>,
     added: Vec<u8>,
+    around: Vec<u8>,
 }
 
 fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
     let input = InternedInput::new(old, new);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
-    let lines = |tokens: &[imara_diff::Token]| {
+    let lines = |tokens: &[imara_diff::Token], trim: bool| {
         let mut text = Vec::new();
         for token in tokens {
-            text.extend_from_slice(input.interner[*token].trim_ascii_end());
+            let line = input.interner[*token];
+            text.extend_from_slice(if trim { line.trim_ascii_end() } else { line });
             text.push(b'\n');
         }
         text
     };
     let range = |range: &std::ops::Range<u32>| range.start as usize..range.end as usize;
     diff.hunks()
-        .map(|hunk| Hunk {
-            at: hunk.before.start,
-            removed: lines(&input.before[range(&hunk.before)]),
-            added: lines(&input.after[range(&hunk.after)]),
+        .map(|hunk| {
+            let (before, after) = (&input.before[range(&hunk.before)], &input.after[range(&hunk.after)]);
+            let (mut removed, mut added) = (lines(before, true), lines(after, true));
+            if removed == added {
+                (removed, added) = (lines(before, false), lines(after, false));
+            }
+            let neighbour = |at: Option<u32>| {
+                at.and_then(|at| input.before.get(at as usize)).map(std::slice::from_ref).unwrap_or_default()
+            };
+            let above = lines(neighbour(hunk.before.start.checked_sub(1)), true);
+            let below = lines(neighbour(Some(hunk.before.end)), true);
+            Hunk {
+                at: hunk.before.start,
+                end: hunk.before.end,
+                removed,
+                added,
+                around: [above, below].join(&b'|'),
+            }
         })
         .collect()
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::Paths;
 use crate::index;
 use crate::model::{Draft, Identity, SummaryDraft};
-use crate::store::{NewObservation, NewPrompt, NewSummary, Store};
+use crate::store::{NewObservation, NewPrompt, NewSummary, Store, Trace};
 
 struct Fixture {
     store: Store,
@@ -33,7 +33,7 @@ impl Fixture {
 
     fn put(&self, identity: &Identity, at: i64, draft: Draft) -> i64 {
         let tx = self.store.begin().unwrap();
-        let place = tx.place(identity, None).unwrap();
+        let place = tx.place(identity, &Trace::default()).unwrap();
         let new = NewObservation {
             place,
             session: "s",
@@ -190,7 +190,7 @@ fn prompts_and_summaries_are_found_too() {
     let f = Fixture::new();
     f.note(1, "anchor");
     let tx = f.store.begin().unwrap();
-    let app = tx.place(&place("/x/app", None), None).unwrap();
+    let app = tx.place(&place("/x/app", None), &Trace::default()).unwrap();
     let text = "why is the gateway slow?";
     index::record_prompt(
         &tx,

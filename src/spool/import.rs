@@ -75,8 +75,9 @@ fn settle_place(conn: &Connection, event: &Event, identity: Option<&Identity>) -
         if known == *identity {
             return Ok(id);
         }
-        // The same checkout at another commit or branch: one place. Another repository: another place.
-        if (&known.key, &known.root) == (&identity.key, &identity.root) {
+        // The same checkout at another commit: one place. Another branch is another place: what waits belongs to the
+        // branch that was there.
+        if (&known.key, &known.root, &known.branch) == (&identity.key, &identity.root, &identity.branch) {
             conn.prepare_cached("UPDATE places SET identity = ?2, seen_at = ?3 WHERE id = ?1")?.execute((
                 id,
                 serde_json::to_string(identity)?,

@@ -73,13 +73,16 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    /// From now on what happens at `key` belongs to the project at `means`. A chain is never made: who stood for
-    /// `key` stands for `means` as well.
+    /// From now on what happens at `key` belongs to the project at `means`. A chain is never made: `means` is what it
+    /// stands for itself, and who stood for `key` stands for it as well.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn alias(&self, key: &str, means: &str) -> Result<(), StoreError> {
-        self.tx.execute("DELETE FROM aliases WHERE key = ?1", [means])?;
+        let means = &self.meaning(means)?;
+        if key == means {
+            return Ok(());
+        }
         self.tx.execute("UPDATE aliases SET means = ?2 WHERE means = ?1", (key, means))?;
         self.tx.execute(
             "INSERT INTO aliases (key, means) VALUES (?1, ?2)
@@ -96,6 +99,18 @@ impl Transaction<'_> {
     /// [`StoreError::Sql`].
     pub fn merge_project(&self, from: &ProjectRow, into: &ProjectRow) -> Result<usize, StoreError> {
         self.alias(&from.key, &into.key)?;
+        // Worktrees that both know are one place; the others change hands.
+        for table in ["observations", "summaries", "prompts", "branches", "sessions"] {
+            self.tx.execute(
+                &format!(
+                    "UPDATE OR IGNORE {table} SET project = (SELECT new.id FROM projects old JOIN projects new
+                       ON new.worktree = old.worktree AND new.key = ?2 WHERE old.id = {table}.project)
+                     WHERE project IN (SELECT old.id FROM projects old JOIN projects new
+                       ON new.worktree = old.worktree AND new.key = ?2 WHERE old.key = ?1 AND old.worktree <> '')"
+                ),
+                (&from.key, &into.key),
+            )?;
+        }
         self.tx.execute(
             "UPDATE OR IGNORE projects SET key = ?2 WHERE key = ?1 AND worktree <> ''",
             (&from.key, &into.key),
@@ -121,7 +136,10 @@ impl Transaction<'_> {
     }
 
     /// The key that this one stands for.
-    pub(super) fn meaning(&self, key: &str) -> Result<String, StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn meaning(&self, key: &str) -> Result<String, StoreError> {
         let mut statement = self.tx.prepare_cached("SELECT means FROM aliases WHERE key = ?1")?;
         let found: Option<String> = statement.query_row([key], |row| row.get(0)).optional()?;
         Ok(found.unwrap_or_else(|| key.to_owned()))

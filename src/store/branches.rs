@@ -26,11 +26,13 @@ pub struct BranchRow {
     pub worktree: String,
     /// Name of the branch; `None` = detached.
     pub branch: Option<String>,
-    /// Where it left the main line.
+    /// When it was made: another branch of the same name is another one.
+    pub born: Option<String>,
+    /// Where it began.
     pub base: Option<String>,
     /// Its last commit.
     pub head: Option<String>,
-    /// Its last commit that the main line did not have at that time.
+    /// Its last commit that is its own work.
     pub own: Option<String>,
     /// Display name of the project into which it was adopted.
     pub adopted_into: Option<String>,
@@ -46,6 +48,17 @@ pub struct BranchRow {
     pub summaries: i64,
 }
 
+/// What is known of a branch beside its name and its commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// When it was made; `None` = that cannot be told.
+    pub born: Option<String>,
+    /// Where it began.
+    pub base: Option<String>,
+    /// Its last commit that is its own work.
+    pub own: Option<String>,
+}
+
 /// Why a branch is adopted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Adoption {
@@ -56,28 +69,36 @@ pub struct Adoption {
 }
 
 impl Transaction<'_> {
-    /// The place of an identity, made if it is new. `base` is where its branch left the main line.
+    /// The place of an identity, made if it is new, with what is known of its branch.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
-    pub fn place(&self, identity: &Identity, base: Option<&str>) -> Result<Place, StoreError> {
+    pub fn place(&self, identity: &Identity, trace: &Trace) -> Result<Place, StoreError> {
         let project = self.project(identity)?;
         if identity.worktree.is_none() {
             return Ok(Place { project, branch: None, merged_into: None });
         }
-        let own = identity.head.as_deref().filter(|head| base.is_some_and(|base| base != *head));
+        let name = identity.branch.as_deref().unwrap_or_default();
+        let latest: Option<String> = self
+            .tx
+            .prepare_cached(
+                "SELECT born FROM branches WHERE project = ?1 AND name = ?2 ORDER BY id DESC LIMIT 1",
+            )?
+            .query_row((project, name), |row| row.get(0))
+            .optional()?;
+        // Where it cannot be told, it is the one that was there last.
+        let born = trace.born.clone().or(latest).unwrap_or_default();
         let (branch, merged_into) = self
             .tx
             .prepare_cached(
-                "INSERT INTO branches (project, name, base, head, own) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (project, name) DO UPDATE SET base = coalesce(base, excluded.base),
+                "INSERT INTO branches (project, name, born, base, head, own) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (project, name, born) DO UPDATE SET base = coalesce(base, excluded.base),
                    head = coalesce(excluded.head, head), own = coalesce(excluded.own, own)
                  RETURNING id, adopted_into",
             )?
-            .query_row(
-                (project, identity.branch.as_deref().unwrap_or_default(), base, &identity.head, own),
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )?;
+            .query_row((project, name, &born, &trace.base, &identity.head, &trace.own), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
         Ok(Place { project, branch: Some(branch), merged_into })
     }
 
@@ -151,7 +172,7 @@ impl Store {
     /// [`StoreError::Sql`].
     pub fn branches(&self, key: &str) -> Result<Vec<BranchRow>, StoreError> {
         let mut statement = self.conn.prepare(
-            "SELECT b.id, p.name, b.name, b.base, b.head, b.own, into_.name, b.reason, b.matched_by, b.held,
+            "SELECT b.id, p.name, b.name, b.born, b.base, b.head, b.own, into_.name, b.reason, b.matched_by, b.held,
                     (SELECT count(*) FROM observations WHERE branch = b.id),
                     (SELECT count(*) FROM summaries WHERE branch = b.id)
              FROM branches b JOIN projects p ON p.id = b.project LEFT JOIN projects into_ ON into_.id = b.adopted_into
@@ -162,15 +183,16 @@ impl Store {
                 id: row.get(0)?,
                 worktree: row.get(1)?,
                 branch: Some(row.get::<_, String>(2)?).filter(|name| !name.is_empty()),
-                base: row.get(3)?,
-                head: row.get(4)?,
-                own: row.get(5)?,
-                adopted_into: row.get(6)?,
-                reason: row.get(7)?,
-                matched_by: row.get(8)?,
-                held: row.get(9)?,
-                observations: row.get(10)?,
-                summaries: row.get(11)?,
+                born: Some(row.get::<_, String>(3)?).filter(|born| !born.is_empty()),
+                base: row.get(4)?,
+                head: row.get(5)?,
+                own: row.get(6)?,
+                adopted_into: row.get(7)?,
+                reason: row.get(8)?,
+                matched_by: row.get(9)?,
+                held: row.get(10)?,
+                observations: row.get(11)?,
+                summaries: row.get(12)?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -207,12 +229,12 @@ impl Store {
         Ok(statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
     }
 
-    /// The project of a display name.
+    /// The main checkout (or directory outside git) of a display name.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn project_named(&self, name: &str) -> Result<Option<i64>, StoreError> {
-        let mut statement = self.conn.prepare("SELECT id FROM projects WHERE name = ?1")?;
+        let mut statement = self.conn.prepare("SELECT id FROM projects WHERE name = ?1 AND worktree = ''")?;
         Ok(statement.query_row([name], |row| row.get(0)).optional()?)
     }
 

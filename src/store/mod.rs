@@ -10,7 +10,7 @@ mod rows;
 mod write;
 
 pub use aliases::ProjectRow;
-pub use branches::{Adoption, BranchRow, Place};
+pub use branches::{Adoption, BranchRow, Place, Trace};
 pub use error::StoreError;
 pub(crate) use open::{Schema, open_readable, open_writable};
 pub use open::{Store, require_sqlite_version};

@@ -70,17 +70,11 @@ impl Repo {
         MainLines::open(&self.main.join(".git"), Duration::from_secs(60)).unwrap()
     }
 
-    /// What hooks in the worktree would have recorded by now.
+    /// What would have been recorded of a session in the worktree by now.
     fn recorded(&self) -> Recorded {
-        let (head, main) = (self.head("wt"), self.head("main"));
-        let base = self.lines().fork_point(&head, &main);
         let branch = self.git("wt", &["branch", "--show-current"]);
-        Recorded {
-            branch: (!branch.is_empty()).then_some(branch),
-            own: (base.as_ref() != Some(&head)).then(|| head.clone()),
-            base,
-            head: Some(head),
-        }
+        let branch = Some(branch.as_str()).filter(|name| !name.is_empty());
+        self.lines().record(branch, &self.head("wt"), Some(&self.head("main")))
     }
 
     fn squash(&self, branch: &str) -> String {
@@ -275,7 +269,7 @@ fn a_revert_means_not_merged_until_it_is_reverted_itself() {
         let mainline: &[&str] = if way == "merge" { &["-m", "1"] } else { &[] };
         repo.git("main", &[&["revert", "--no-edit"], mainline, &["HEAD"]].concat());
         let revert = repo.head("main");
-        let reverted = Verdict::Reverted { target: String::from("main"), commit: revert };
+        let reverted = Verdict::Reverted { target: String::from("main"), commit: Some(revert) };
         assert_eq!(repo.lines().verdict(&recorded), reverted, "{way}");
         repo.commit("main", "y", "y");
         repo.git("main", &["revert", "--no-edit", "HEAD~1"]);
@@ -380,7 +374,7 @@ fn a_shallow_clone_and_missing_objects_say_so() {
     let shallow =
         MainLines::open(&repo.main.with_file_name("shallow").join(".git"), Duration::from_secs(60)).unwrap();
     assert!(matches!(shallow.verdict(&recorded), Verdict::Unknown { .. }));
-    let gone = Recorded { branch: None, base: None, head: Some("1".repeat(40)), own: None };
+    let gone = Recorded { head: Some("1".repeat(40)), ..Recorded::default() };
     let Verdict::Unknown { reason } = repo.lines().verdict(&gone) else { panic!() };
     assert_eq!(reason, "commit 1111111 is not in the repository");
     assert!(MainLines::open(repo.dir.path(), Duration::ZERO).is_err());

@@ -36,15 +36,16 @@ CREATE TABLE branches (
   id           INTEGER PRIMARY KEY,
   project      INTEGER NOT NULL REFERENCES projects (id),
   name         TEXT NOT NULL,
-  base         TEXT, -- where it left the main line
+  born         TEXT NOT NULL, -- when it was made ('' = not known): another of its name is another row
+  base         TEXT, -- where it began
   head         TEXT, -- its last commit
-  own          TEXT, -- its last commit that the main line did not have at that time
+  own          TEXT, -- its last commit that is its own work
   adopted_into INTEGER REFERENCES projects (id),
   matched_by   TEXT,
   reason       TEXT,
   adopted_at   INTEGER,
   held         INTEGER NOT NULL DEFAULT 0, -- the user took an adoption back
-  UNIQUE (project, name)
+  UNIQUE (project, name, born)
 ) STRICT;
 
 -- In which state a repository was last looked at for merged branches.

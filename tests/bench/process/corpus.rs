@@ -4,7 +4,7 @@
 use cmem::config::Paths;
 use cmem::index;
 use cmem::model::{Draft, Timestamp};
-use cmem::store::{NewObservation, Store};
+use cmem::store::{NewObservation, Store, Trace};
 
 use crate::common::World;
 use std::env;
@@ -45,7 +45,7 @@ pub fn fill_here(arguments: &[String]) {
     let start = 1_750_000_000_000;
     for chunk in (from..count).collect::<Vec<_>>().chunks(1000) {
         let tx = store.begin().unwrap();
-        let place = tx.place(&identity, None).unwrap();
+        let place = tx.place(&identity, &Trace::default()).unwrap();
         for &number in chunk {
             let draft = draft(number, &words);
             let observation = NewObservation {
