@@ -167,6 +167,9 @@ impl MainLines {
             return Err(HistoryError::Missing(String::from(NO_TIME)));
         }
         self.history.commit(tip)?;
+        if !self.has_own(tip, recorded) {
+            return Ok(Verdict::Nothing);
+        }
         let mut verdict: Option<Verdict> = None;
         for target in &self.targets {
             // The main line is the branch itself: that merges nothing.
@@ -192,9 +195,6 @@ impl MainLines {
 
     /// The verdict on a commit that is part of the main line.
     fn arrived(&self, tip: Id, target: &Target, recorded: &Recorded) -> Result<Verdict, HistoryError> {
-        if !self.has_own(tip, recorded) {
-            return Ok(Verdict::Nothing);
-        }
         let line = self.first_parent_line(target.tip);
         let reverted = |by: Option<Id>| Verdict::Reverted {
             target: target.name.clone(),

@@ -71,8 +71,8 @@ impl MainLines {
         is_same.then_some(tip)
     }
 
-    /// Whether a branch whose last commit is in the main line ever had one of its own. Ancestry alone cannot tell a
-    /// fresh branch from one that was fast-forwarded.
+    /// Whether a branch that ends in this commit has work of its own. Ancestry alone cannot tell: a fresh branch is
+    /// behind the main line as well, and one that was made from another branch is beside it.
     pub(super) fn has_own(&self, tip: Id, recorded: &Recorded) -> bool {
         if recorded.own.as_deref().and_then(History::id).is_some_and(|own| self.history.is_behind(own, tip)) {
             return true;

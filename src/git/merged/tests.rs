@@ -410,3 +410,199 @@ fn commits_of_one_second_are_all_walked() {
         assert_eq!(found.len().to_string(), expected);
     }
 }
+
+#[test]
+fn what_a_branch_was_made_from_is_not_its_own() {
+    // From a remote's main line that the local one does not have yet.
+    let repo = Repo::main_only();
+    repo.git(".", &["clone", "-q", "--bare", "main", "hub.git"]);
+    repo.git(".", &["clone", "-q", "hub.git", "colleague"]);
+    repo.commit("colleague", "c", "c");
+    repo.git("colleague", &["push", "-q"]);
+    repo.git("main", &["remote", "add", "origin", "../hub.git"]);
+    repo.git("main", &["fetch", "-q"]);
+    repo.git("main", &["worktree", "add", "-q", "../wt", "-b", "feat", "origin/main"]);
+    let recorded = repo.recorded();
+    assert_eq!(repo.lines().verdict(&recorded), Verdict::Nothing);
+    repo.git("main", &["merge", "-q", "--ff-only", "origin/main"]);
+    assert_eq!(repo.lines().verdict(&recorded), Verdict::Nothing);
+
+    // From somebody else's branch, which is then merged or squashed; with a reflog and without one.
+    for (reflog, squash) in [(true, false), (true, true), (false, false), (false, true)] {
+        let repo = Repo::main_only();
+        repo.git("main", &["branch", "other"]);
+        repo.git("main", &["worktree", "add", "-q", "../other", "other"]);
+        repo.commit("other", "o", "o");
+        repo.git("main", &["config", "core.logAllRefUpdates", if reflog { "true" } else { "false" }]);
+        repo.git("main", &["worktree", "add", "-q", "../wt", "-b", "feat", "other"]);
+        let recorded = repo.recorded();
+        assert_eq!(recorded.own, None, "reflog {reflog}");
+        repo.commit("main", "z", "z");
+        if squash {
+            repo.squash("other");
+        } else {
+            repo.git("main", &["merge", "-q", "--no-ff", "-m", "m", "other"]);
+        }
+        let verdict = repo.lines().verdict(&recorded);
+        assert_eq!(verdict, Verdict::Nothing, "reflog {reflog}, squash {squash}");
+    }
+}
+
+#[test]
+fn another_branch_of_the_same_name_says_nothing() {
+    let repo = Repo::new();
+    repo.commit("wt", "thrown away", "x");
+    let recorded = repo.recorded();
+    repo.git("main", &["worktree", "remove", "--force", "../wt"]);
+    repo.git("main", &["branch", "-q", "-D", "feat"]);
+    // Reflogs know seconds.
+    std::thread::sleep(Duration::from_millis(1_100));
+    repo.git("main", &["checkout", "-q", "-b", "feat"]);
+    repo.commit("main", "kept", "y");
+    repo.git("main", &["checkout", "-q", "main"]);
+    repo.git("main", &["merge", "-q", "--no-ff", "-m", "m", "feat"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }));
+}
+
+#[test]
+fn a_look_at_a_branch_in_the_main_checkout_merges_nothing() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    repo.git("main", &["checkout", "-q", "--detach", "feat"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }));
+    repo.git("main", &["checkout", "-q", "-b", "try", "feat"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }));
+    // Wherever the main checkout stands, what is merged into the main line is merged.
+    repo.git("main", &["checkout", "-q", "-b", "elsewhere", "main"]);
+    repo.git("main", &["branch", "-q", "-f", "main", "feat"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Merged { .. }));
+    // A branch on which a team collects work is a main line as well.
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    repo.git("main", &["checkout", "-q", "-b", "develop"]);
+    repo.git("main", &["merge", "-q", "--no-ff", "-m", "m", "feat"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Merged { .. }));
+}
+
+#[test]
+fn ordinary_ways_of_taking_work_back() {
+    let reverted = |way: &str, arrive: &dyn Fn(&Repo), back: &dyn Fn(&Repo)| {
+        let repo = Repo::new();
+        repo.commit("wt", "a", "a");
+        repo.commit("wt", "shared", "one\nTWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
+        let recorded = repo.recorded();
+        arrive(&repo);
+        assert!(matches!(repo.lines().verdict(&recorded), Verdict::Merged { .. }), "{way}");
+        back(&repo);
+        repo.commit("main", "later", "x");
+        let verdict = repo.lines().verdict(&recorded);
+        assert!(matches!(verdict, Verdict::Reverted { .. } | Verdict::Open { .. }), "{way}: {verdict:?}");
+    };
+    let merge = |repo: &Repo| {
+        repo.commit("main", "z", "z");
+        repo.git("main", &["merge", "-q", "--no-ff", "-m", "m", "feat"]);
+    };
+    let fast_forward = |repo: &Repo| drop(repo.git("main", &["merge", "-q", "--ff-only", "feat"]));
+    let picks = |repo: &Repo| {
+        repo.commit("main", "z", "z");
+        repo.git("main", &["cherry-pick", "feat~1", "feat"]);
+    };
+    let squash = |repo: &Repo| drop(repo.squash("feat"));
+    reverted("each commit of a merge", &merge, &|repo| {
+        repo.git("main", &["revert", "--no-edit", "feat", "feat~1"]);
+    });
+    for (way, arrive) in [("fast-forward", &fast_forward as &dyn Fn(&Repo)), ("cherry-picks", &picks)] {
+        reverted(way, arrive, &|repo| {
+            repo.git("main", &["revert", "-n", "HEAD~2..HEAD"]);
+            repo.git("main", &["commit", "-q", "-m", "Back out"]);
+        });
+    }
+    reverted("a squash, with a line in the change log", &squash, &|repo| {
+        repo.git("main", &["revert", "-n", "HEAD"]);
+        repo.commit("main", "CHANGELOG", "backed out\n");
+    });
+    // The files went on elsewhere.
+    reverted("a squash, beside other edits", &squash, &|repo| {
+        repo.git("main", &["revert", "-n", "HEAD"]);
+        repo.commit("main", "shared", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n");
+    });
+}
+
+#[test]
+fn a_like_change_elsewhere_is_another_patch() {
+    // The same line, in another place of the file.
+    let long: String = (0..40).map(|n| format!("line {n}\n")).collect();
+    let with = |at: usize| long.replacen(&format!("line {at}\n"), &format!("line {at}\n    retry()\n"), 1);
+    let repo = Repo::new();
+    repo.commit("main", "long", &long);
+    repo.git("wt", &["merge", "-q", "--ff-only", "main"]);
+    repo.commit("wt", "long", &with(30));
+    let recorded = repo.recorded();
+    repo.commit("main", "long", &with(5));
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }));
+    // Other blanks at the ends of lines.
+    for (branch, main) in [("x \n", "x\t\n"), ("x\r\n", "x  \n")] {
+        let repo = Repo::new();
+        repo.commit("wt", "other", branch);
+        let recorded = repo.recorded();
+        repo.commit("main", "other", main);
+        assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }), "{branch:?} {main:?}");
+    }
+}
+
+#[test]
+fn a_message_that_mentions_a_commit_is_no_squash() {
+    let repo = Repo::new();
+    let tip = repo.commit("wt", "a", "a");
+    let recorded = repo.recorded();
+    fs::write(repo.main.join("q"), "q").unwrap();
+    repo.git("main", &["add", "-A"]);
+    repo.git(
+        "main",
+        &["commit", "-q", "-m", &format!("Another way; see commit {tip} for the abandoned try")],
+    );
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }));
+}
+
+#[test]
+fn work_that_was_reset_away_is_open_though_the_branch_is_merged() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.git("main", &["merge", "-q", "--no-ff", "-m", "m", "feat"]);
+    repo.commit("wt", "b", "b");
+    let recorded = repo.recorded();
+    repo.git("wt", &["reset", "-q", "--hard", "main"]);
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Open { .. }));
+}
+
+#[test]
+fn a_branch_that_took_in_the_main_line_after_its_squash() {
+    let repo = Repo::new();
+    repo.commit("wt", "a", "a");
+    repo.commit("wt", "b", "b");
+    repo.squash("feat");
+    repo.git("wt", &["merge", "-q", "-m", "main into feat", "main"]);
+    let recorded = repo.recorded();
+    assert!(matches!(repo.lines().verdict(&recorded), Verdict::Merged { .. }));
+    // Commits that cancel each other out have arrived nowhere.
+    let repo = Repo::new();
+    repo.commit("wt", "other", "y\n");
+    repo.commit("wt", "other", "x\n");
+    let recorded = repo.recorded();
+    repo.commit("main", "z", "z");
+    assert_eq!(repo.lines().verdict(&recorded), Verdict::Nothing);
+}
+
+#[test]
+fn an_amended_squash_may_hold_more_of_a_new_file() {
+    let repo = Repo::new();
+    repo.commit("wt", "new", "one\ntwo\n");
+    repo.commit("wt", "b", "b");
+    let recorded = repo.recorded();
+    repo.squash("feat");
+    fs::write(repo.main.join("new"), "one\nand a half\ntwo\n").unwrap();
+    repo.git("main", &["commit", "-q", "-a", "--amend", "-m", "amended"]);
+    assert_eq!(merged_by(&repo.lines().verdict(&recorded)).0, Test::Content);
+}
