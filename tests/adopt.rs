@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use cmem::spool::FileLock;
 use serde_json::{Value, json};
 
 use crate::common::world::{Ran, binary};
@@ -394,4 +395,113 @@ fn the_example_script_removes_a_worktree_only_when_its_memory_is_home() {
     scene.note("lesson of the spike", &spike);
     assert_eq!(done(&scene.app, &["--force", spike.to_str().unwrap()]), 0);
     assert!(!spike.exists() && scene.sees(&scene.app, "spike"));
+
+    // A branch of a name that came home before, in another folder; and a detached one.
+    scene.git(&scene.app, &["branch", "-q", "-D", "feat/one"]);
+    let other = scene.worktree("other", "feat/one");
+    scene.commit(&other, "c");
+    scene.note("lesson of the other", &other);
+    assert_eq!(done(&other, &[]), 3);
+    let loose = scene.world.path("loose");
+    scene.git(&scene.app, &["worktree", "add", "-q", "--detach", loose.to_str().unwrap()]);
+    scene.commit(&loose, "d");
+    scene.note("lesson of the loose one", &loose);
+    assert_eq!(done(&loose, &[]), 3);
+    assert!(other.is_dir() && loose.is_dir());
+}
+
+#[test]
+fn what_waits_belongs_to_the_branch_that_was_checked_out_then() {
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "spike");
+    scene.commit(&wt, "s");
+    // The drainer is held up: both turns wait.
+    fs::create_dir_all(scene.world.data()).unwrap();
+    let lock = FileLock::try_acquire(&scene.world.data().join("drain.lock")).unwrap().unwrap();
+    scene.note("lesson of the spike", &wt);
+    scene.git(&wt, &["checkout", "-q", "-b", "feat", "main"]);
+    scene.commit(&wt, "f");
+    let checkout = json!({"tool_input": {"command": "git checkout -b feat main && git commit -m f"},
+                          "tool_response": {"stdout": "@@lesson of the feature@@", "stderr": ""}});
+    scene.send(&wt, "PostToolUse", checkout).silent();
+    drop(lock);
+    scene.world.drain();
+    scene.git(&scene.app, &["merge", "-q", "--no-ff", "-m", "m", "feat"]);
+    let report = scene.adopt(&[]);
+    assert_eq!(report["adopted_observations"], 1, "{report}");
+    assert!(scene.sees(&scene.app, "feature") && !scene.sees(&scene.app, "spike"));
+}
+
+#[test]
+fn a_worktree_that_is_made_anew_inherits_nothing() {
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.commit(&wt, "a");
+    scene.note("first lesson", &wt);
+    scene.world.drain();
+    scene.squash("feat");
+    assert_eq!(scene.adopt(&[])["adopted_observations"], 1);
+    scene.git(&scene.app, &["worktree", "remove", "--force", wt.to_str().unwrap()]);
+    scene.git(&scene.app, &["branch", "-q", "-D", "feat"]);
+    // Reflogs know seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let wt = scene.worktree("wt", "feat");
+    scene.commit(&wt, "unmerged");
+    scene.note("second lesson", &wt);
+    scene.world.drain();
+    let report = scene.adopt(&[]);
+    assert_eq!(
+        states(&report).into_iter().map(|(_, state, _)| state).collect::<Vec<_>>(),
+        ["adopted", "open"],
+        "{report}"
+    );
+    assert!(!scene.sees(&scene.app, "second") && scene.sees(&wt, "second"));
+}
+
+#[test]
+fn merged_projects_can_be_merged_again_and_keep_their_worktrees() {
+    // The repository moves; a worktree of it is used before and after.
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.commit(&wt, "a");
+    scene.note("lesson before", &wt);
+    scene.note("lesson of main", &scene.app);
+    scene.world.drain();
+    let moved = scene.world.path("new/app");
+    fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    fs::rename(&scene.app, &moved).unwrap();
+    scene.git(&moved, &["worktree", "repair", wt.to_str().unwrap()]);
+    scene.note("lesson after", &wt);
+    scene.note("lesson of the new place", &moved);
+    scene.world.drain();
+    let _ = scene.cmem(&moved, &["project", "merge", "app", "app (new)"]).ok();
+    assert!(scene.sees(&moved, "lesson of main"));
+    for lesson in ["before", "after"] {
+        assert!(scene.sees(&wt, lesson), "{lesson}");
+    }
+    scene.git(&moved, &["merge", "-q", "--no-ff", "-m", "m", "feat"]);
+    let report = scene.cmem(&moved, &["adopt", "--json"]).json();
+    assert_eq!(report["adopted_observations"], 2, "{report}");
+    assert!(scene.sees(&moved, "before") && scene.sees(&moved, "after"));
+
+    // A project that is part of another one takes a third one in.
+    let third = scene.world.repository("third");
+    scene.note("lesson of the third", &third);
+    scene.world.drain();
+    let _ = scene.cmem(&third, &["project", "merge", "third", "app"]).ok();
+    assert!(scene.sees(&moved, "third"));
+    scene.note("later lesson of the third", &third);
+    scene.world.drain();
+    assert!(scene.sees(&moved, "later"));
+    scene.world.assert_sound();
+}
+
+#[test]
+fn a_worktree_cannot_take_memory_in() {
+    let scene = Scene::new();
+    let wt = scene.worktree("wt", "feat");
+    scene.note("lesson", &wt);
+    scene.world.drain();
+    let error = scene.cmem(&scene.app, &["adopt", "--branch", "feat", "--into", "app/wt"]).failed(1);
+    assert!(error.contains("app/wt"), "{error}");
 }
