@@ -219,6 +219,7 @@ fn decide(
 ) -> Result<Vec<Decision>, AdoptError> {
     let named = !request.branches.is_empty();
     let mut opened: Option<MainLines> = None;
+    let mut is_prepared = false;
     let mut decisions = Vec::new();
     for row in rows {
         decisions.push(match row {
@@ -239,6 +240,15 @@ fn decide(
                         Err(_) if named => {}
                         Err(error) => return Err(error.into()),
                     }
+                }
+                if !is_prepared && let Some(lines) = lines.or(opened.as_ref()) {
+                    let asked: Vec<Recorded> = rows
+                        .iter()
+                        .filter(|row| row.adopted_into.is_none())
+                        .map(|row| recorded(row))
+                        .collect();
+                    lines.prepare(asked.iter());
+                    is_prepared = true;
                 }
                 let verdict = lines.or(opened.as_ref()).map(|lines| judge(lines.verdict(&recorded(row))));
                 match verdict {

@@ -29,7 +29,7 @@ pub struct WorktreeReport {
     /// Its branch; `None` = detached.
     pub branch: Option<String>,
     /// `merged` (adopted by this call), `adopted` (before), `released` (by `--undo`), `open`, `nothing`, `detached`,
-    /// `held` or `unknown`.
+    /// `held` (only `--branch` adopts it again) or `unknown`.
     pub state: &'static str,
     /// The test that matched: `ancestor`, `patches`, `squash`, `content`, or `branch` when the user named it.
     pub matched_by: Option<String>,

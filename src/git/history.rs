@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Instant;
 
 use gix::diff::tree::Recorder;
 use gix::diff::tree::recorder::Change;
@@ -87,6 +88,7 @@ pub(super) struct History {
     repository: gix::Repository,
     commits: RefCell<HashMap<Id, Rc<Commit>>>,
     changes: RefCell<HashMap<(Option<Id>, Id), Changes>>,
+    bases: RefCell<HashMap<(Id, Id), Option<Id>>>,
 }
 
 impl History {
@@ -97,7 +99,12 @@ impl History {
         let opened = options.open(common_dir).map_err(|error| failed(error.to_string()))?;
         let mut repository = opened.to_thread_local();
         repository.object_cache_size(CACHE_BYTES);
-        Ok(Self { repository, commits: RefCell::default(), changes: RefCell::default() })
+        Ok(Self {
+            repository,
+            commits: RefCell::default(),
+            changes: RefCell::default(),
+            bases: RefCell::default(),
+        })
     }
 
     /// The id that a hexadecimal text stands for.
@@ -218,7 +225,23 @@ impl History {
         if one == two {
             return Some(one);
         }
-        self.repository.merge_base(one, two).ok().flatten().map(gix::Id::detach)
+        if let Some(known) = self.bases.borrow().get(&(one, two)) {
+            return *known;
+        }
+        let base = self.repository.merge_base(one, two).ok().flatten().map(gix::Id::detach);
+        self.bases.borrow_mut().insert((one, two), base);
+        base
+    }
+
+    /// Looks for the common ancestors of many pairs, reading each commit once.
+    pub(super) fn prepare_bases(&self, pairs: impl Iterator<Item = (Id, Id)>, deadline: Instant) {
+        let cache = self.repository.commit_graph_if_enabled().ok().flatten();
+        let mut graph = self.repository.revision_graph(cache.as_ref());
+        let mut bases = self.bases.borrow_mut();
+        for pair in pairs.take_while(|_| Instant::now() < deadline) {
+            let base = self.repository.merge_base_with_graph(pair.0, pair.1, &mut graph);
+            bases.insert(pair, base.ok().flatten().map(gix::Id::detach));
+        }
     }
 
     /// Whether `ancestor` is `commit` or lies behind it.

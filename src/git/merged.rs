@@ -129,6 +129,20 @@ impl MainLines {
         self.history.is_large()
     }
 
+    /// Reads for many branches at once what [`MainLines::verdict`] would read for each.
+    pub fn prepare<'a>(&self, branches: impl Iterator<Item = &'a Recorded>) {
+        let tips: Vec<Id> = branches.filter_map(|recorded| self.tip(recorded)).collect();
+        let pairs = self.targets.iter().flat_map(|target| tips.iter().map(|tip| (*tip, target.tip)));
+        self.history.prepare_bases(pairs, self.deadline);
+    }
+
+    /// The commit that stands for a branch.
+    fn tip(&self, recorded: &Recorded) -> Option<Id> {
+        let id = |hex: &Option<String>| hex.as_deref().and_then(History::id);
+        let live = recorded.branch.as_deref().and_then(|name| self.same_branch(name, recorded));
+        live.or_else(|| id(&recorded.own)).or_else(|| id(&recorded.head))
+    }
+
     /// Where the work of a recorded branch is. The branch as it stands now is asked first, if it is the same one; what
     /// was recorded of its own work counts as well, so that work which was thrown away is not taken for merged. An
     /// answer that time ran out on is none.
@@ -141,14 +155,12 @@ impl MainLines {
     }
 
     fn judge(&self, recorded: &Recorded) -> Verdict {
-        let id = |hex: &Option<String>| hex.as_deref().and_then(History::id);
-        let (own, head) = (id(&recorded.own), id(&recorded.head));
-        let live = recorded.branch.as_deref().and_then(|name| self.same_branch(name, recorded));
+        let own = recorded.own.as_deref().and_then(History::id);
         let judged = |tip: Id| match self.verdict_of(tip, recorded) {
             Ok(verdict) => verdict,
             Err(error) => Verdict::Unknown { reason: error.to_string() },
         };
-        let Some(tip) = live.or(own).or(head) else {
+        let Some(tip) = self.tip(recorded) else {
             return Verdict::Unknown { reason: String::from("no commit was recorded") };
         };
         let verdict = judged(tip);
@@ -214,7 +226,7 @@ impl MainLines {
         let mut standing = None;
         let mut taken_back = None;
         for commit in &brought {
-            match self.undone(*commit, target)? {
+            match self.undone(*commit, &self.since(target.tip, *commit)?)? {
                 Some(by) => taken_back = taken_back.or(Some(by)),
                 None => standing = standing.or(Some(*commit)),
             }
@@ -234,8 +246,16 @@ impl MainLines {
     /// The verdict on a commit beside the main line.
     fn compared(&self, tip: Id, base: Id, target: &Target) -> Result<Verdict, HistoryError> {
         let mut own = Vec::new();
-        for id in self.history.between(target.tip, tip, MAX_COMPARED)? {
-            if self.history.commit(id)?.parents.len() < 2 && !self.history.changes_of(id)?.is_empty() {
+        let since = self.since(target.tip, base)?;
+        let is_mixed =
+            since.iter().any(|id| self.history.commit(*id).is_ok_and(|commit| commit.parents.len() > 1));
+        // Behind the common ancestor there is nothing of the branch; beside it there may be something of the main line,
+        // where the two were merged into each other.
+        for id in self.history.between(base, tip, MAX_COMPARED)? {
+            if self.history.commit(id)?.parents.len() < 2
+                && !self.history.changes_of(id)?.is_empty()
+                && !(is_mixed && self.history.is_behind(id, target.tip))
+            {
                 own.push(id);
             }
         }
@@ -254,7 +274,6 @@ impl MainLines {
             }
             return Ok(merged(Test::Content, target, target.tip));
         }
-        let since = self.since(target.tip, base)?;
         let found = self.found(tip, &own, &whole, &since, target)?;
         if matches!(found, Verdict::Merged { .. }) && is_gone(&self.history, here, &whole)? {
             return Ok(Verdict::Reverted { target: target.name.clone(), commit: None });
@@ -275,7 +294,7 @@ impl MainLines {
         let mut reverted = None;
         let mut last = None;
         for id in own {
-            match self.find(*id, &self.history.changes_of(*id)?, since, target)? {
+            match self.find(*id, &self.history.changes_of(*id)?, since)? {
                 Found::At(commit) => {
                     missing -= 1;
                     last = last.or(Some(commit));
@@ -287,19 +306,19 @@ impl MainLines {
         if let (0, Some(commit)) = (missing, last) {
             return Ok(merged(Test::Patches, target, commit));
         }
-        match self.find(tip, whole, since, target)? {
+        match self.find(tip, whole, since)? {
             Found::At(commit) => return Ok(merged(Test::Squash, target, commit)),
             Found::Undone(by) => reverted = reverted.or(Some(by)),
             Found::No => {}
         }
-        if let Some(commit) = self.named(own, whole, since, target)? {
+        if let Some(commit) = self.named(own, whole, since)? {
             return Ok(merged(Test::Squash, target, commit));
         }
         if contains(&self.history, self.history.commit(target.tip)?.tree, whole)? {
             return Ok(merged(Test::Content, target, target.tip));
         }
         if reverted.is_none()
-            && let Some(commit) = self.held(whole, since, target)?
+            && let Some(commit) = self.held(whole, since)?
         {
             return Ok(merged(Test::Content, target, commit));
         }
@@ -311,13 +330,7 @@ impl MainLines {
     }
 
     /// Looks for a commit of the main line with the same patch.
-    fn find(
-        &self,
-        own: Id,
-        changes: &[FileChange],
-        since: &[Id],
-        target: &Target,
-    ) -> Result<Found, HistoryError> {
+    fn find(&self, own: Id, changes: &[FileChange], since: &[Id]) -> Result<Found, HistoryError> {
         let mut wanted: Option<PatchId> = None;
         let mut undone = Found::No;
         for id in since {
@@ -326,7 +339,7 @@ impl MainLines {
             }
             let wanted = *wanted.get_or_insert_with(|| patch_id(&self.history, changes));
             if self.patch(*id)?.forward == wanted.forward {
-                match self.undone(*id, target)? {
+                match self.undone(*id, since)? {
                     None => return Ok(Found::At(*id)),
                     Some(by) => undone = Found::Undone(by),
                 }
@@ -337,13 +350,7 @@ impl MainLines {
 
     /// A commit with the message that `git merge --squash` proposes for the branch: it is the branch, also where
     /// conflicts were resolved.
-    fn named(
-        &self,
-        own: &[Id],
-        whole: &[FileChange],
-        since: &[Id],
-        target: &Target,
-    ) -> Result<Option<Id>, HistoryError> {
+    fn named(&self, own: &[Id], whole: &[FileChange], since: &[Id]) -> Result<Option<Id>, HistoryError> {
         for id in since {
             let commit = self.history.commit(*id)?;
             let Some((_, list)) = commit.message.split_once("Squashed commit of the following:") else {
@@ -352,7 +359,7 @@ impl MainLines {
             let names = |own: &Id| list.lines().any(|line| line.trim() == format!("commit {own}"));
             if own.iter().all(names)
                 && touches(&self.history.changes_of(*id)?, whole)
-                && self.undone(*id, target)?.is_none()
+                && self.undone(*id, since)?.is_none()
             {
                 return Ok(Some(*id));
             }
@@ -361,7 +368,7 @@ impl MainLines {
     }
 
     /// A commit of the main line in which the whole change was present, whatever came later.
-    fn held(&self, whole: &[FileChange], since: &[Id], target: &Target) -> Result<Option<Id>, HistoryError> {
+    fn held(&self, whole: &[FileChange], since: &[Id]) -> Result<Option<Id>, HistoryError> {
         let mut asked = 0;
         for id in since {
             if asked >= MAX_TREES || self.is_late() {
@@ -372,7 +379,7 @@ impl MainLines {
             }
             asked += 1;
             if contains(&self.history, self.history.commit(*id)?.tree, whole)?
-                && self.undone(*id, target)?.is_none()
+                && self.undone(*id, since)?.is_none()
             {
                 return Ok(Some(*id));
             }
@@ -381,22 +388,17 @@ impl MainLines {
     }
 
     /// The later commit that took this one back and was not taken back itself.
-    fn undone(&self, commit: Id, target: &Target) -> Result<Option<Id>, HistoryError> {
-        let later = self.since(target.tip, commit)?;
-        self.undone_in(commit, &later)
-    }
-
-    fn undone_in(&self, commit: Id, later: &[Id]) -> Result<Option<Id>, HistoryError> {
+    fn undone(&self, commit: Id, since: &[Id]) -> Result<Option<Id>, HistoryError> {
         let hex = commit.to_string();
         let changes = self.history.changes_of(commit)?;
-        for (index, id) in later.iter().enumerate() {
+        for id in since.iter().filter(|id| **id != commit) {
             let candidate = self.history.commit(*id)?;
             let takes_back = reverts(&candidate.message).any(|named| hex.starts_with(named))
                 || (self.is_plain(*id)?
                     && same_files(&self.history.changes_of(*id)?, &changes)
                     && self.patch(*id)?.forward == self.patch(commit)?.inverse);
-            // Newest first: what stands before it is later.
-            if takes_back && self.undone_in(*id, &later[..index])?.is_none() {
+            // The order of commits by time is no order of events.
+            if takes_back && self.history.is_behind(commit, *id) && self.undone(*id, since)?.is_none() {
                 return Ok(Some(*id));
             }
         }
