@@ -158,3 +158,51 @@ fn long_session(client: &Client, with_cmem: bool) -> Duration {
     }
     took
 }
+
+/// The user's own client as the observer: it is asked like any model, and nothing of ours runs inside it.
+#[test]
+fn the_client_itself_as_the_observer() {
+    with_each_client(|client| {
+        let (mut world, api) = (World::new(), AgentApi::start());
+        let project = world.repository("project");
+        client.put_on_path(&mut world, &api);
+        world.set("CMEM_PROVIDER", "auto");
+        world.set("CMEM_TIMEOUT_SECS", "60");
+        let _ = world.cmem(&["install", "--scope", "user"]).ok();
+        let doctor = world.cmem(&["doctor"]).out;
+        assert!(doctor.contains("provider claude"), "{}: {doctor}", client.version);
+
+        api.script(vec![Step::say(
+            "<observation><type>discovery</type><title>The queue is drained by zirconium-9</title>\
+             <narrative>make shows it.</narrative></observation>",
+        )]);
+        world
+            .send("PostToolUse", json!({"tool_response": {"stdout": "drained by zirconium-9", "stderr": ""}}))
+            .silent();
+        world.drain();
+        assert_eq!(
+            world.search("zirconium-9"),
+            ["The queue is drained by zirconium-9"],
+            "{}",
+            client.version
+        );
+        let whole = world.cmem(&["get", "1", "--json"]).json();
+        assert!(whole[0]["model"].as_str().unwrap().contains("claude"), "{whole}");
+
+        // One request, without tools, with the events in it; no hook of ours fired inside, no trace of a session is left.
+        let asked: Vec<Value> =
+            api.turns().into_iter().filter(|turn| shown(turn).contains("zirconium-9")).collect();
+        assert_eq!(asked.len(), 1, "{}", client.version);
+        assert!(asked[0]["tools"].as_array().is_none_or(Vec::is_empty), "{}", asked[0]["tools"]);
+        assert_eq!(world.ledger().seen, 1, "{}: recursion", client.version);
+        let sessions = walk(&world.path("home/.claude/projects"));
+        assert_eq!(sessions, Vec::<std::path::PathBuf>::new(), "{}", client.version);
+        drop(project);
+    });
+}
+
+/// Every file below a folder.
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}

@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::mode::Mode;
 use super::prompt;
 use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, evidence};
-use crate::config::{Paths, Settings};
+use crate::config::{Paths, Provider, Settings};
 use crate::model::Timestamp;
 
 /// The alias of the smallest model: an observer's work is to sum up.
@@ -153,6 +153,10 @@ impl Observer for Claude {
 
     fn wants_whole_turns(&self) -> bool {
         false
+    }
+
+    fn provider(&self) -> Provider {
+        Provider::Claude
     }
 }
 

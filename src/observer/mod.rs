@@ -242,4 +242,7 @@ pub trait Observer {
 
     /// Whether it wants whole turns: then a batch waits for the end of the turn.
     fn wants_whole_turns(&self) -> bool;
+
+    /// Which provider it is; never `auto`.
+    fn provider(&self) -> Provider;
 }

@@ -11,7 +11,7 @@ use super::http::{Endpoint, Locality, locality};
 use super::mode::Mode;
 use super::prompt::{self, Request};
 use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, evidence};
-use crate::config::Settings;
+use crate::config::{Provider, Settings};
 use crate::model::Timestamp;
 
 /// Most output tokens per reply. Some ten observations; a batch seldom gives more than three.
@@ -43,6 +43,7 @@ pub(super) struct Remote {
     key: String,
     endpoint: Endpoint,
     wire: Box<dyn Wire + Send + Sync>,
+    provider: Provider,
 }
 
 impl Remote {
@@ -58,7 +59,14 @@ impl Remote {
             model => model,
         };
         let endpoint = Endpoint::new(url, anthropic::headers(&key), settings.timeout);
-        Ok(Self { mode, model: model.to_owned(), key, endpoint, wire: Box::new(anthropic::Messages) })
+        Ok(Self {
+            mode,
+            model: model.to_owned(),
+            key,
+            endpoint,
+            wire: Box::new(anthropic::Messages),
+            provider: Provider::Anthropic,
+        })
     }
 
     /// Through any OpenAI-compatible chat completions endpoint.
@@ -74,7 +82,14 @@ impl Remote {
         }
         let wire = openai::ChatCompletions::at(&url);
         let endpoint = Endpoint::new(url, openai::headers(&key), settings.timeout);
-        Ok(Self { mode, model: model.to_owned(), key, endpoint, wire: Box::new(wire) })
+        Ok(Self {
+            mode,
+            model: model.to_owned(),
+            key,
+            endpoint,
+            wire: Box::new(wire),
+            provider: Provider::OpenAi,
+        })
     }
 
     fn ask(&self, batch: &Batch) -> (Verdict, Spoken) {
@@ -135,6 +150,10 @@ impl Observer for Remote {
 
     fn wants_whole_turns(&self) -> bool {
         false
+    }
+
+    fn provider(&self) -> Provider {
+        self.provider
     }
 }
 

@@ -39,6 +39,22 @@ impl Client {
         installed().into_iter().filter(|client| client.version != REFERENCE).max_by_key(numbers)
     }
 
+    /// Makes this client the `claude` command of the world, allowed to reach the mock.
+    pub fn put_on_path(&self, world: &mut World, api: &AgentApi) {
+        seed_config(world, &world.project());
+        let bin = world.path("bin");
+        fs::create_dir_all(&bin).unwrap();
+        std::os::unix::fs::symlink(&self.program, bin.join("claude")).unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        world.set("PATH", &format!("{}:{path}", bin.display()));
+        let variables = environment(world, api);
+        let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
+        world.set("CMEM_CLAUDE_ENV", &names.join(","));
+        for (name, value) in variables {
+            world.set(name, &value);
+        }
+    }
+
     /// Runs `claude -p PROMPT` in `dir` to its end; the time it took.
     #[track_caller]
     pub fn run(&self, world: &World, api: &AgentApi, dir: &Path, prompt: &str, args: &[&str]) -> Duration {
@@ -50,24 +66,8 @@ impl Client {
             .args(["-p", prompt, "--output-format", "stream-json", "--verbose"])
             .args(["--permission-mode", "bypassPermissions"])
             .args(args)
-            .env("ANTHROPIC_API_KEY", KEY)
-            .env("ANTHROPIC_BASE_URL", api.url())
-            .env("NO_PROXY", "127.0.0.1,localhost")
+            .envs(environment(world, api))
             .env("TERM", "xterm-256color")
-            .env("CLAUDE_CODE_TMPDIR", world.path("tmp"))
-            .env("IS_SANDBOX", "1")
-            .envs(
-                [
-                    "DISABLE_AUTOUPDATER",
-                    "DISABLE_TELEMETRY",
-                    "DISABLE_ERROR_REPORTING",
-                    "DISABLE_BUG_COMMAND",
-                    "DISABLE_INSTALLATION_CHECKS",
-                    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-                    "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL",
-                ]
-                .map(|name| (name, "1")),
-            )
             .stdin(Stdio::null())
             .stdout(fs::File::create(&log).unwrap())
             .stderr(fs::File::create(&errors).unwrap());
@@ -91,6 +91,27 @@ impl Client {
         assert!(status.success(), "the client ended with {status}: {}", said());
         took
     }
+}
+
+/// What keeps a client offline, with the mock as the only API it knows.
+fn environment(world: &World, api: &AgentApi) -> Vec<(&'static str, String)> {
+    let switches = [
+        "DISABLE_AUTOUPDATER",
+        "DISABLE_TELEMETRY",
+        "DISABLE_ERROR_REPORTING",
+        "DISABLE_BUG_COMMAND",
+        "DISABLE_INSTALLATION_CHECKS",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+        "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL",
+        "IS_SANDBOX",
+    ];
+    let values = [
+        ("ANTHROPIC_API_KEY", KEY.to_owned()),
+        ("ANTHROPIC_BASE_URL", api.url()),
+        ("NO_PROXY", String::from("127.0.0.1,localhost")),
+        ("CLAUDE_CODE_TMPDIR", world.path("tmp").to_str().unwrap().to_owned()),
+    ];
+    switches.map(|name| (name, String::from("1"))).into_iter().chain(values).collect()
 }
 
 fn installed() -> Vec<Client> {

@@ -8,7 +8,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::Check;
-use crate::config::{Paths, Settings, Sources};
+use crate::config::{Paths, Provider, Settings, Sources};
 use crate::drain::{Drainer, Progress};
 use crate::git;
 use crate::model::{Event, EventKind, Identity, Outcome, Timestamp};
@@ -39,7 +39,9 @@ fn go_round() -> Result<(), String> {
     let step = |name: &'static str| move |error: &dyn std::fmt::Display| format!("{name}: {error}");
     let paths = Paths::resolve(Some(&folder.path)).map_err(|error| step("directory")(&error))?;
     paths.create().map_err(|error| step("directory")(&error))?;
-    let settings = Settings::resolve(&Sources::default()).map_err(|error| step("settings")(&error))?;
+    let mut settings = Settings::resolve(&Sources::default()).map_err(|error| step("settings")(&error))?;
+    // A check costs nothing and asks nobody.
+    settings.provider = Provider::Builtin;
     let place = git::identify(&folder.path);
 
     for (number, kind) in turn().into_iter().enumerate() {

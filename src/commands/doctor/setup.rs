@@ -46,10 +46,7 @@ pub(super) fn observer(settings: &Settings, paths: &Paths) -> Check {
         return Check::warn(NAME, "capture and injection are switched off", "`cmem config set CMEM_OFF 0`");
     }
     match observer::from_settings(settings, paths) {
-        Ok(_) => {
-            let at_work = observer::effective(settings, paths).name();
-            Check::ok(NAME, format!("provider {at_work}"))
-        }
+        Ok(observer) => Check::ok(NAME, format!("provider {}", observer.provider().name())),
         Err(error) => Check::fail(NAME, error.to_string(), error.remedy()),
     }
 }

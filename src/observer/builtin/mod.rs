@@ -20,6 +20,7 @@ use self::draft::{Understood, understand};
 use self::words::Language;
 use super::mode::Mode;
 use super::{Answer, Batch, Observer, Reply, Usage, Verdict};
+use crate::config::Provider;
 
 /// The embedded observer.
 #[derive(Debug)]
@@ -54,6 +55,10 @@ impl Observer for Builtin {
 
     fn wants_whole_turns(&self) -> bool {
         true
+    }
+
+    fn provider(&self) -> Provider {
+        Provider::Builtin
     }
 }
 

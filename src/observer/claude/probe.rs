@@ -52,7 +52,7 @@ impl Cli {
         let found = match known(paths).filter(|found| found.is_of(&program)) {
             Some(found) => found,
             None => {
-                let found = ask(&program, paths);
+                let found = ask(&program);
                 keep(paths, &found);
                 found
             }
@@ -99,7 +99,7 @@ fn stamp(program: &Path) -> Option<String> {
     Some(format!("{} {} {}", target.display(), meta.len(), meta.mtime()))
 }
 
-fn ask(program: &Path, paths: &Paths) -> Found {
+fn ask(program: &Path) -> Found {
     let found = |missing: Vec<String>, failure: Option<String>| Found {
         program: program.to_owned(),
         stamp: stamp(program).unwrap_or_default(),
@@ -112,7 +112,7 @@ fn ask(program: &Path, paths: &Paths) -> Found {
         program,
         arguments: vec!["--help".into()],
         environment: environment.chain([("CMEM_OBSERVER".into(), "1".into())]).collect(),
-        folder: paths.root(),
+        folder: Path::new("/"),
         input: b"",
         limit: LIMIT,
     };

@@ -83,9 +83,10 @@ fn answer(request: &Request, state: &Mutex<State>) -> Reply {
                 .into_bytes(),
         };
     }
-    // The client also asks for titles and topic checks: no tools are offered then.
-    let conversation =
-        body["tools"].as_array().is_some_and(|tools| !tools.is_empty()) && body["max_tokens"] != 1;
+    // The client also asks for titles and topic checks: no tools are offered then, and neither to an observer.
+    let offers_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    let observes = body["messages"].to_string().contains("<events>");
+    let conversation = (offers_tools || observes) && body["max_tokens"] != 1;
     let (step, number) = {
         let mut state = state.lock().unwrap();
         state.calls += 1;
