@@ -17,7 +17,8 @@ cmem=$(realpath "$cmem")
 world=$(mktemp -d)
 trap 'rm -rf "$world"' EXIT
 while IFS= read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(CMEM|CLAUDE_MEM)_' || true)
-export HOME=$world/home CMEM_DATA_DIR=$world/data
+# The embedded observer, whatever is installed here.
+export HOME=$world/home CMEM_DATA_DIR=$world/data CMEM_PROVIDER=builtin
 project=$world/shop-api
 mkdir -p "$HOME" "$project"
 git -C "$project" init --quiet 2>/dev/null || true

@@ -72,6 +72,13 @@ static CATALOGUE: &[Setting] = &[
         Accepts::Text,
         "any OpenAI-compatible base URL, such as http://127.0.0.1:11434/v1",
     ),
+    secret("CMEM_GEMINI_API_KEY", "key for provider gemini"),
+    setting(
+        "CMEM_GEMINI_BASE_URL",
+        "https://generativelanguage.googleapis.com",
+        Accepts::Text,
+        "base URL for provider gemini",
+    ),
     setting(
         "CMEM_CLAUDE_ENV",
         "",
@@ -201,10 +208,12 @@ pub enum Provider {
     Anthropic,
     /// Any OpenAI-compatible chat completions endpoint.
     OpenAi,
+    /// Google's Gemini API.
+    Gemini,
 }
 
 impl Provider {
-    const NAMES: &'static [&'static str] = &["auto", "builtin", "claude", "anthropic", "openai"];
+    const NAMES: &'static [&'static str] = &["auto", "builtin", "claude", "anthropic", "openai", "gemini"];
 
     /// The name as set.
     pub fn name(self) -> &'static str {
@@ -214,6 +223,7 @@ impl Provider {
             Self::Claude => "claude",
             Self::Anthropic => "anthropic",
             Self::OpenAi => "openai",
+            Self::Gemini => "gemini",
         }
     }
 
@@ -221,6 +231,7 @@ impl Provider {
         match name {
             "anthropic" => Self::Anthropic,
             "openai" => Self::OpenAi,
+            "gemini" => Self::Gemini,
             "builtin" => Self::Builtin,
             "claude" => Self::Claude,
             _ => Self::Auto,
@@ -382,6 +393,8 @@ pub struct Settings {
     pub anthropic_base_url: String,
     pub openai_api_key: String,
     pub openai_base_url: String,
+    pub gemini_api_key: String,
+    pub gemini_base_url: String,
     pub claude_env: Vec<String>,
     pub timeout: Duration,
     pub linger: Duration,
@@ -440,6 +453,8 @@ impl Settings {
             anthropic_base_url: text("CMEM_ANTHROPIC_BASE_URL"),
             openai_api_key: text("CMEM_OPENAI_API_KEY"),
             openai_base_url: text("CMEM_OPENAI_BASE_URL"),
+            gemini_api_key: text("CMEM_GEMINI_API_KEY"),
+            gemini_base_url: text("CMEM_GEMINI_BASE_URL"),
             claude_env: split("CMEM_CLAUDE_ENV", ','),
             timeout: Duration::from_secs(number("CMEM_TIMEOUT_SECS")),
             linger: Duration::from_secs(number("CMEM_LINGER_SECS")),

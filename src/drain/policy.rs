@@ -117,6 +117,8 @@ pub fn fingerprint(settings: &Settings) -> String {
         &settings.anthropic_base_url,
         &settings.openai_api_key,
         &settings.openai_base_url,
+        &settings.gemini_api_key,
+        &settings.gemini_base_url,
     ] {
         hash.update(part.len().to_le_bytes());
         hash.update(part.as_bytes());

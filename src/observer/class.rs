@@ -37,6 +37,8 @@ struct Complaint {
     message: String,
     /// A numeric `code` inside it.
     status: Option<u16>,
+    /// How long to wait, where the body says so.
+    wait: Option<Duration>,
 }
 
 /// The class of an HTTP answer whose status is not 2xx.
@@ -111,11 +113,25 @@ impl Complaint {
                 codes.push(' ');
             }
         }
+        // Google says there why, which quota it is, and how long to wait.
+        let mut wait = None;
+        for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
+            let delay =
+                detail.get("retryDelay").and_then(Value::as_str).and_then(|text| text.strip_suffix('s'));
+            let seconds = delay.and_then(|text| text.parse::<f64>().ok()).filter(|seconds| *seconds >= 0.0);
+            wait = wait.or_else(|| Duration::try_from_secs_f64(seconds?).ok());
+            let violations = detail.get("violations").and_then(Value::as_array).into_iter().flatten();
+            let ids = violations.filter_map(|violation| violation.get("quotaId")?.as_str());
+            for code in detail.get("reason").and_then(Value::as_str).into_iter().chain(ids) {
+                codes.push_str(&code.to_ascii_lowercase());
+                codes.push(' ');
+            }
+        }
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let message = ["message", "detail", "error"].iter().find_map(|key| error.get(key).and_then(text));
         let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
         let message = message.or_else(|| text(error)).unwrap_or_else(|| codes.trim_end().to_owned());
-        Self { codes, message, status }
+        Self { codes, message, status, wait }
     }
 
     fn has(&self, codes: &[&str]) -> bool {
@@ -137,6 +153,7 @@ fn judge(status: u16, wait: Option<Duration>, complaint: &Complaint, now: Timest
         "billing_not_active",
         "allowance_exhausted",
         "key_limit_exceeded",
+        "perday",
     ]) || says(&[
         "credit balance is too low",
         "insufficient credits",
@@ -156,9 +173,10 @@ fn judge(status: u16, wait: Option<Duration>, complaint: &Complaint, now: Timest
             "too many tokens",
         ]);
     match status {
+        400 if complaint.has(&["api_key_invalid"]) => Verdict::Auth { message },
         401 | 403 | 407 => Verdict::Auth { message },
         413 => Verdict::Malformed { reason: String::from(TOO_LARGE) },
-        429 => Verdict::RateLimited { retry_after: wait },
+        429 => Verdict::RateLimited { retry_after: wait.or(complaint.wait) },
         408 | 425 | 500.. => Verdict::Transient { message },
         400..500 if too_large => Verdict::Malformed { reason: String::from(TOO_LARGE) },
         400..500 => Verdict::Unrecoverable { message },
@@ -212,6 +230,7 @@ pub fn remedy(verdict: &Verdict, settings: &Settings) -> String {
     let (key, base) = match settings.provider {
         Provider::Anthropic => ("CMEM_ANTHROPIC_API_KEY", "CMEM_ANTHROPIC_BASE_URL"),
         Provider::OpenAi => ("CMEM_OPENAI_API_KEY", "CMEM_OPENAI_BASE_URL"),
+        Provider::Gemini => ("CMEM_GEMINI_API_KEY", "CMEM_GEMINI_BASE_URL"),
         Provider::Claude | Provider::Auto => return claude_remedy(verdict),
         Provider::Builtin => return String::new(),
     };

@@ -45,6 +45,9 @@ pub enum ObserverError {
     /// The provider has no default model.
     #[error("provider openai has no default model: CMEM_MODEL is not set")]
     NoModel,
+    /// A model name that cannot be part of an address.
+    #[error("CMEM_MODEL = {0:?} is no name of a model")]
+    BadModel(String),
     /// There is no `claude` command.
     #[error("provider claude needs the claude command, and there is none on the path")]
     NoClaude,
@@ -87,6 +90,7 @@ impl ObserverError {
                 )
             }
             Self::BadKey { key } => format!("`cmem config set {key} …` with the key alone"),
+            Self::BadModel(_) => String::from("`cmem config set CMEM_MODEL …` with the name alone"),
             Self::NoModel => String::from("`cmem config set CMEM_MODEL …` with a model of that server"),
             Self::NoClaude => String::from(
                 "install Claude Code, or `cmem config set CMEM_PROVIDER builtin`, which needs nothing",
@@ -121,6 +125,7 @@ pub fn from_settings(settings: &Settings, paths: &Paths) -> Result<Box<dyn Obser
         Provider::Claude => Box::new(claude::Claude::new(settings, paths, mode)?),
         Provider::Anthropic => Box::new(provider::Remote::anthropic(settings, mode)?),
         Provider::OpenAi => Box::new(provider::Remote::openai(settings, mode)?),
+        Provider::Gemini => Box::new(provider::Remote::gemini(settings, mode)?),
     })
 }
 

@@ -2,6 +2,7 @@
 //! an answer read.
 
 mod anthropic;
+mod gemini;
 mod openai;
 
 use serde_json::Value;
@@ -31,6 +32,8 @@ struct Spoken {
     text: String,
     /// It was stopped at its length limit.
     cut: bool,
+    /// The provider's filter kept the answer back, for this reason.
+    refused: Option<String>,
     /// The model's own name for itself.
     model: Option<String>,
     usage: Usage,
@@ -92,6 +95,22 @@ impl Remote {
         })
     }
 
+    /// Through Google's Gemini API.
+    pub(super) fn gemini(settings: &Settings, mode: Mode) -> Result<Self, ObserverError> {
+        let model = match settings.model.trim() {
+            "" => gemini::DEFAULT_MODEL,
+            model => model,
+        };
+        let url = gemini::url(&settings.gemini_base_url, model)?;
+        let key = header_safe("CMEM_GEMINI_API_KEY", &settings.gemini_api_key)?;
+        if key.is_empty() {
+            return Err(ObserverError::NoKey { provider: "gemini", key: "CMEM_GEMINI_API_KEY" });
+        }
+        let endpoint = Endpoint::new(url, gemini::headers(&key), settings.timeout);
+        let wire = Box::new(gemini::GenerateContent);
+        Ok(Self { mode, model: model.to_owned(), key, endpoint, wire, provider: Provider::Gemini })
+    }
+
     fn ask(&self, batch: &Batch) -> (Verdict, Spoken) {
         let request = prompt::request(&self.mode, batch);
         let answer = match self.endpoint.post(&self.wire.body(&self.model, &request)) {
@@ -110,6 +129,11 @@ impl Remote {
             return (verdict, Spoken::default());
         }
         let spoken = self.wire.read(&value);
+        if let Some(why) = spoken.refused.as_deref().filter(|_| spoken.text.trim().is_empty()) {
+            // Smaller batches find the event that it is about.
+            let reason = format!("the provider's filter kept the answer back: {}", class::bounded(why));
+            return (Verdict::Malformed { reason }, spoken);
+        }
         let shown: Vec<i64> = batch.similar.iter().map(|memory| memory.id).collect();
         let mut verdict = class::of_text(&spoken.text, spoken.cut, &self.mode, &shown, now);
         if let Verdict::Stored(reply) = &mut verdict {

@@ -27,6 +27,29 @@ fn statuses() {
     for (status, body, class) in [
         (
             400,
+            r#"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT",
+                "details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}"#,
+            "auth",
+        ),
+        (
+            429,
+            r#"{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED",
+                "details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}]}}"#,
+            "quota",
+        ),
+        (
+            429,
+            r#"{"error":{"code":429,"message":"Resource exhausted.","status":"RESOURCE_EXHAUSTED",
+                "details":[{"violations":[{"quotaId":"GenerateRequestsPerMinutePerProject"}]}]}}"#,
+            "rate",
+        ),
+        (
+            503,
+            r#"{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}"#,
+            "transient",
+        ),
+        (
+            400,
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"bad field"}}"#,
             "unrecoverable",
         ),
@@ -178,4 +201,12 @@ fn remedies_name_the_setting() {
     assert!(remedy(&auth, &settings).contains("CMEM_OPENAI_API_KEY"));
     assert!(remedy(&Verdict::Unrecoverable { message: String::new() }, &settings).contains("CMEM_MODEL"));
     assert_eq!(remedy(&Verdict::Nothing, &settings), "");
+}
+
+#[test]
+fn google_says_in_the_body_how_long_to_wait() {
+    let body = br#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Slow down.",
+        "details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}"#;
+    let Verdict::RateLimited { retry_after } = of_failure(429, None, body, NOW) else { panic!() };
+    assert_eq!(retry_after, Some(Duration::from_millis(34_500)));
 }

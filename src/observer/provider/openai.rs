@@ -56,6 +56,7 @@ impl Wire for ChatCompletions {
         Spoken {
             text: without_thoughts(&text).to_owned(),
             cut: stop == Some("length"),
+            refused: None,
             model: answer.get("model").and_then(Value::as_str).map(str::to_owned),
             usage: Usage {
                 input: count("/usage/prompt_tokens").saturating_sub(cached).max(0),

@@ -288,3 +288,51 @@ fn what_is_not_set_is_named() {
     openai.mode = String::from("../x");
     assert!(error(&openai).contains("CMEM_MODE"));
 }
+
+#[test]
+fn gemini_is_asked_and_read_in_its_own_shapes() {
+    use super::gemini::{GenerateContent, url};
+
+    for (base, model) in
+        [("https://host.example", "gemini-x"), ("https://host.example/v1beta/", "models/gemini-x")]
+    {
+        let expected = "https://host.example/v1beta/models/gemini-x:generateContent";
+        assert_eq!(url(base, model).unwrap().to_string(), expected);
+    }
+    assert!(url("host.example", "x").is_err() && url("https://host.example", "../x").is_err());
+    let answer = json!({
+        "candidates": [{"content": {"parts": [{"text": "let me see", "thought": true}, {"text": "<nothing/>"}]},
+                        "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 40, "candidatesTokenCount": 5,
+                          "thoughtsTokenCount": 7},
+        "modelVersion": "gemini-x-001",
+    });
+    let spoken = GenerateContent.read(&answer);
+    assert_eq!((spoken.text.as_str(), spoken.cut, spoken.refused), ("<nothing/>", false, None));
+    assert_eq!(spoken.usage, Usage { input: 60, cached: 40, output: 12 });
+    assert_eq!(spoken.model.as_deref(), Some("gemini-x-001"));
+    let blocked = GenerateContent.read(&json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}));
+    assert_eq!(blocked.refused.as_deref(), Some("prohibited_content"));
+    let stopped = GenerateContent.read(&json!({"candidates": [{"finishReason": "SAFETY"}]}));
+    assert_eq!(stopped.refused.as_deref(), Some("safety"));
+    assert!(GenerateContent.read(&json!({"candidates": [{"finishReason": "MAX_TOKENS"}]})).cut);
+}
+
+#[test]
+fn what_a_filter_keeps_back_is_tried_in_smaller_batches() {
+    let body = r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#;
+    let server = Server::answering("200 OK", "content-type: application/json\r\n", body);
+    let mut settings = Settings::resolve(&Sources::default()).unwrap();
+    settings.provider = Provider::Gemini;
+    settings.gemini_base_url = server.url.clone();
+    settings.gemini_api_key = String::from("test-key-1234");
+    let folder = tempfile::tempdir().unwrap();
+    let paths = Paths::resolve(Some(folder.path())).unwrap();
+    let observer = from_settings(&settings, &paths).unwrap();
+    assert_eq!(observer.provider(), Provider::Gemini);
+    let Verdict::Malformed { reason } = observer.observe(&batch()).verdict else { panic!() };
+    assert!(reason.contains("safety"), "{reason}");
+    let seen = server.seen.lock().unwrap()[0].clone();
+    assert!(seen.starts_with("POST /v1beta/models/gemini-flash-latest:generateContent"), "{seen}");
+    assert!(seen.to_ascii_lowercase().contains("x-goog-api-key: test-key-1234"), "{seen}");
+}
