@@ -73,6 +73,11 @@ impl Paths {
         self.root.join("spool.lock")
     }
 
+    /// Lock under which the database of waiting events is made.
+    pub fn spool_creation_lock(&self) -> PathBuf {
+        self.root.join("spool.db.lock")
+    }
+
     /// Where hooks leave events; whoever opens the spool next takes them in.
     pub fn journal(&self) -> PathBuf {
         self.root.join("spool.jsonl")

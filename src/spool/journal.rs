@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -54,8 +54,8 @@ impl JournalLength {
 
 impl Arrival {
     /// Appends this arrival to the journal, whole or not at all. A process that holds the lock and does not go on
-    /// costs the hook its patience, not the event: appends are atomic without it too, and only the moment in which
-    /// the journal is set aside is not safe.
+    /// costs the hook its patience, not the event: appends are atomic without it too, and when the journal was set
+    /// aside meanwhile, the line is written once more. If both are read, the second is known by its key.
     ///
     /// # Errors
     /// [`SpoolError::File`] when the journal cannot be written.
@@ -63,16 +63,23 @@ impl Arrival {
         let path = paths.journal();
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
-        let _lock = match append_lock(paths, HOOK_PATIENCE) {
+        let lock = match append_lock(paths, HOOK_PATIENCE) {
             Ok(lock) => Some(lock),
             Err(SpoolError::Locked { .. }) => None,
             Err(error) => return Err(error),
         };
-        append_line(&path, &mut line).map_err(|source| SpoolError::File { path, source })
+        let failed = |source| SpoolError::File { path: path.clone(), source };
+        loop {
+            let file = append_line(&path, &mut line).map_err(failed)?;
+            let length = file.metadata().map_err(failed)?;
+            if lock.is_some() || fs::metadata(&path).is_ok_and(|named| named.ino() == length.ino()) {
+                return Ok(JournalLength(length.len()));
+            }
+        }
     }
 }
 
-fn append_line(path: &PathBuf, line: &mut Vec<u8>) -> io::Result<JournalLength> {
+fn append_line(path: &PathBuf, line: &mut Vec<u8>) -> io::Result<File> {
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     let before = file.metadata()?.len();
     if !ends_with_newline(&file, before)? {
@@ -83,7 +90,7 @@ fn append_line(path: &PathBuf, line: &mut Vec<u8>) -> io::Result<JournalLength> 
         let _ = file.set_len(before);
         return Err(error);
     }
-    Ok(JournalLength(before + line.len() as u64))
+    Ok(file)
 }
 
 /// Whether the last append was complete: its process may have been killed.

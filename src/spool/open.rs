@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -59,8 +60,10 @@ impl Spool {
     }
 
     fn open_within(paths: &Paths, patience: Duration) -> Result<Self, SpoolError> {
-        // Several processes may be the first at once: only one creates the file.
-        let _creation = if paths.spool().exists() { None } else { Some(append_lock(paths, patience)?) };
+        // Several processes may be the first at once: only one creates the file. Not under the journal's lock, since
+        // that takes as long as the disk does.
+        let _creation =
+            if paths.spool().exists() { None } else { Some(locked(paths.spool_creation_lock(), patience)?) };
         let conn = open_writable(&paths.spool(), &SCHEMA, patience)?;
         Ok(Self { conn, paths: paths.clone() })
     }
@@ -81,7 +84,10 @@ impl Spool {
 }
 
 pub(super) fn append_lock(paths: &Paths, patience: Duration) -> Result<FileLock, SpoolError> {
-    let path = paths.spool_lock();
+    locked(paths.spool_lock(), patience)
+}
+
+fn locked(path: PathBuf, patience: Duration) -> Result<FileLock, SpoolError> {
     match FileLock::acquire_within(&path, patience) {
         Ok(Some(lock)) => Ok(lock),
         Ok(None) => Err(SpoolError::Locked { path }),

@@ -297,6 +297,18 @@ fn a_journal_whose_reader_was_killed_is_taken_in_once() {
 }
 
 #[test]
+fn a_lock_that_is_never_given_up_costs_no_event() {
+    let f = fixture();
+    let held = FileLock::try_acquire(&f.paths.spool_lock()).unwrap().unwrap();
+    let began = std::time::Instant::now();
+    arrival(event("s", "/a", 1, tool()), "1", true).append(&f.paths).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5));
+    drop(held);
+    assert_eq!(f.spool.import().unwrap(), 1);
+    assert_eq!(f.ledger().waiting, 1);
+}
+
+#[test]
 fn a_drainer_that_leaves_sees_what_another_is_taking_in() {
     let f = fixture();
     arrival(event("s", "/a", 1, stop()), "1", true).append(&f.paths).unwrap();
