@@ -143,3 +143,42 @@ fn a_reader_that_goes_away_is_no_error() {
         format!("set -o pipefail; '{}' config list | head -n 1", crate::common::world::binary().display());
     shell.args(["-c", &script]).assert().success().stderr("");
 }
+
+#[test]
+fn modes_are_listed_shown_checked_and_used() {
+    let world = World::new();
+    let listed = world.cmem(&["mode", "list"]).ok();
+    assert!(listed.contains("* code ") && listed.contains("code--zh-tw"), "{listed}");
+    let all = world.cmem(&["mode", "list", "--json"]).json();
+    for mode in all.as_array().unwrap() {
+        let id = mode["id"].as_str().unwrap();
+        assert!(mode["problem"].is_null(), "{mode}");
+        let _ = world.cmem(&["mode", "validate", id]).ok();
+    }
+    let shown = world.cmem(&["mode", "show", "code--zh-tw"]).ok();
+    assert!(shown.contains("繁體中文") && shown.contains("bugfix"), "{shown}");
+    let _ = world.cmem(&["mode", "use", "code--zh-tw"]).ok();
+    assert!(world.cmem(&["mode", "list"]).ok().contains("* code--zh-tw"));
+
+    // A file in the keys of another tool, its own child, and a broken one.
+    let file = world.path("garden.json");
+    let garden = json!({"name": "Garden", "observation_types": [{"id": "sowing", "description": "what was sown"}],
+        "observation_concepts": [], "prompts": {"system_identity": "You watch a garden.",
+        "recording_focus": "What grows.", "skip_guidance": "Weather."}});
+    fs::write(&file, garden.to_string()).unwrap();
+    let checked = world.cmem(&["mode", "validate", file.to_str().unwrap()]);
+    assert!(checked.err.contains("garden can be used: 1 types"), "{checked:?}");
+    assert_eq!(checked.code, Some(0));
+    fs::create_dir_all(world.data().join("modes")).unwrap();
+    fs::copy(&file, world.data().join("modes/garden.json")).unwrap();
+    fs::write(world.data().join("modes/garden--de.json"), r#"{"name": "Garten", "language": "German"}"#)
+        .unwrap();
+    fs::write(world.data().join("modes/broken.json"), r#"{"name": "Broken"}"#).unwrap();
+    let listed = world.cmem(&["mode", "list"]).ok();
+    assert!(listed.contains("Garten (yours)") && listed.contains("NOT USABLE"), "{listed}");
+    let _ = world.cmem(&["mode", "use", "garden--de"]).ok();
+    let error = world.cmem(&["mode", "use", "broken"]).failed(1);
+    assert!(error.contains("broken") && error.contains("mend the file"), "{error}");
+    assert!(world.cmem(&["mode", "show", "nowhere"]).failed(1).contains("cmem mode list"));
+    assert!(world.cmem(&["mode", "list"]).ok().contains("* garden--de"));
+}

@@ -7,6 +7,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use super::when;
 use crate::commands::adopt::AdoptArgs;
 use crate::commands::install::InstallArgs;
+use crate::commands::mode::ModeCommand;
 use crate::commands::project::ProjectCommand;
 use crate::commands::uninstall::UninstallArgs;
 use crate::model::Timestamp;
@@ -81,6 +82,9 @@ pub enum Command {
         after_help = "Example:\n  cmem config list\n  cmem config set CMEM_PROVIDER anthropic"
     )]
     Config(ConfigCommand),
+    /// Choose what kinds of memory are kept, and in which language
+    #[command(subcommand, after_help = "Example:\n  cmem mode list\n  cmem mode use code--de")]
+    Mode(ModeCommand),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  cmem completions bash > ~/.local/share/bash-completion/completions/cmem"

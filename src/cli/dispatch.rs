@@ -105,6 +105,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         }
         Command::Config(ConfigCommand::Unset { key }) => commands::config::unset(key, &paths, printer),
         Command::Config(ConfigCommand::List) => commands::config::list(&paths, printer),
+        Command::Mode(command) => commands::mode::run(command, &paths, printer),
         Command::Completions { shell } => {
             commands::completions::run(*shell, printer);
             Ok(())

@@ -9,6 +9,7 @@ pub mod drain;
 pub mod get;
 pub mod hook;
 pub mod install;
+pub mod mode;
 pub mod project;
 pub mod queue;
 mod reader;

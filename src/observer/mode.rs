@@ -3,11 +3,12 @@
 //! `a` is a whole mode; `a--b` is a set of overrides merged into `a` (objects key by key, anything else replaced).
 //! The user's files in the data directory's `modes/` come before the ones in the binary.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::Paths;
@@ -57,7 +58,7 @@ static BUNDLED: &[(&str, &str)] = bundled![
 ];
 
 /// A mode, overrides merged.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mode {
     /// Its id, such as `code--zh`.
     #[serde(skip)]
@@ -84,7 +85,7 @@ pub struct Mode {
 }
 
 /// One type or concept.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
     /// Stable id, the same in every language.
     pub id: String,
@@ -101,7 +102,7 @@ pub struct Term {
 
 /// The parts of the prompt that a mode decides. The aliases are claude-mem's names for the same parts, so that
 /// a mode written for it loads.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompts {
     /// Who the observer is.
     #[serde(alias = "system_identity")]
@@ -165,10 +166,41 @@ impl Mode {
             None => read(id, &paths.modes())?,
             Some((base, _)) => merge(read(base, &paths.modes())?, read(id, &paths.modes())?),
         };
+        Self::from_value(id, value)
+    }
+
+    /// Reads a file that shall become a mode; its name without the ending is the id.
+    ///
+    /// # Errors
+    /// [`ModeError`], as for an installed one.
+    pub fn from_file(path: &Path, paths: &Paths) -> Result<Self, ModeError> {
+        let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        check_id(&id)?;
+        let own = read(&id, path.parent().unwrap_or(Path::new("")))?;
+        let value = match id.split_once("--") {
+            None => own,
+            Some((base, _)) => merge(read(base, &paths.modes())?, own),
+        };
+        Self::from_value(&id, value)
+    }
+
+    fn from_value(id: &str, value: Value) -> Result<Self, ModeError> {
         let invalid = |reason: String| ModeError::Invalid { id: id.to_owned(), reason };
         let mode: Self = serde_json::from_value(value).map_err(|error| invalid(error.to_string()))?;
         mode.check().map_err(invalid)?;
         Ok(Self { id: id.to_owned(), ..mode })
+    }
+
+    /// Ids of all modes, sorted, and whether the user has a file for it.
+    pub fn known(paths: &Paths) -> Vec<(String, bool)> {
+        let files = fs::read_dir(paths.modes()).into_iter().flatten().flatten();
+        let id = |path: PathBuf| {
+            let is_json = path.extension().is_some_and(|end| end == "json");
+            is_json.then(|| path.file_stem().map(|stem| stem.to_string_lossy().into_owned())).flatten()
+        };
+        let mut known: BTreeMap<String, bool> = Self::built_in().map(|id| (id.to_owned(), false)).collect();
+        known.extend(files.filter_map(|entry| Some((id(entry.path())?, true))));
+        known.into_iter().collect()
     }
 
     /// Ids of the modes in the binary.

@@ -1,0 +1,184 @@
+//! `cmem mode`: what kinds of memory are kept, and in which language.
+
+use std::path::Path;
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::{config, reader};
+use crate::cli::printer::Printer;
+use crate::config::Paths;
+use crate::error::Failure;
+use crate::observer::{Mode, ModeError, Term};
+use crate::render;
+
+/// The parts of `cmem mode`.
+#[derive(Debug, Subcommand)]
+pub enum ModeCommand {
+    /// Print every mode, the built-in ones and yours; `*` marks the one in use
+    #[command(after_help = "Example:\n  cmem mode list")]
+    List,
+    /// Print one mode with its types, its concepts and what the observer is told
+    #[command(after_help = "Example:\n  cmem mode show code--zh-tw")]
+    Show {
+        /// Id of the mode
+        id: String,
+    },
+    /// Use a mode from now on; older memory stays as it is
+    #[command(after_help = "Example:\n  cmem mode use code--ja")]
+    Use {
+        /// Id of the mode
+        id: String,
+    },
+    /// Say whether a mode, or a file that shall become one, can be used
+    #[command(after_help = "Example:\n  cmem mode validate ./law-study.json\n  cmem mode validate code--fr")]
+    Validate {
+        /// Id of a mode, or a file
+        mode: String,
+    },
+}
+
+#[derive(Serialize)]
+struct Row {
+    id: String,
+    name: String,
+    description: String,
+    language: String,
+    own: bool,
+    in_use: bool,
+    /// Why it cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`] when a mode is not there or cannot be used, or the settings cannot be read or written.
+pub fn run(command: &ModeCommand, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    match command {
+        ModeCommand::List => list(paths, printer),
+        ModeCommand::Show { id } => show(id, paths, printer),
+        ModeCommand::Use { id } => {
+            let mode = load("mode use", id, paths)?;
+            config::set("CMEM_MODE", &mode.id, paths, printer)
+        }
+        ModeCommand::Validate { mode } => validate(mode, paths, printer),
+    }
+}
+
+fn list(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    let settings = reader::settings("mode list", paths)?;
+    let rows: Vec<Row> = Mode::known(paths)
+        .into_iter()
+        .map(|(id, own)| {
+            let in_use = id == settings.mode.trim();
+            match Mode::load(&id, paths) {
+                Ok(mode) => Row {
+                    id,
+                    name: mode.name,
+                    description: mode.description,
+                    language: mode.language,
+                    own,
+                    in_use,
+                    problem: None,
+                },
+                Err(error) => Row {
+                    id,
+                    name: String::new(),
+                    description: String::new(),
+                    language: String::new(),
+                    own,
+                    in_use,
+                    problem: Some(error.to_string()),
+                },
+            }
+        })
+        .collect();
+    if printer.wants_json() {
+        printer.json(&rows);
+        return Ok(());
+    }
+    for row in &rows {
+        let mark = if row.in_use { '*' } else { ' ' };
+        let what = row.problem.as_ref().map_or_else(|| row.name.clone(), |why| format!("NOT USABLE: {why}"));
+        let own = if row.own { " (yours)" } else { "" };
+        printer.data(&format!("{mark} {:<24} {}{own}", row.id, render::line(&what)));
+    }
+    Ok(())
+}
+
+fn show(id: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    let mode = load("mode show", id, paths)?;
+    if printer.wants_json() {
+        printer.json(&mode);
+        return Ok(());
+    }
+    printer.data(&format!("{}: {}", mode.id, render::line(&mode.name)));
+    for (label, text) in [("for", &mode.description), ("language", &mode.language)] {
+        if !text.is_empty() {
+            printer.data(&format!("{label}: {}", render::line(text)));
+        }
+    }
+    for (label, terms) in [("types", &mode.types), ("concepts", &mode.concepts)] {
+        printer.data(&format!("\n{label}:"));
+        terms.iter().for_each(|term| printer.data(&format!("  {}", row(term))));
+    }
+    let prompts = &mode.prompts;
+    for (label, text) in [
+        ("role", &prompts.role),
+        ("record", &prompts.record),
+        ("skip", &prompts.skip),
+        ("fields", &prompts.fields),
+        ("summary", &prompts.summary),
+    ] {
+        if !text.is_empty() {
+            printer.data(&format!("\n{label}:\n{}", text.trim_end()));
+        }
+    }
+    Ok(())
+}
+
+fn row(term: &Term) -> String {
+    let glyph = if term.glyph.is_empty() { " " } else { &term.glyph };
+    format!("{} {:<18} {}", render::line(glyph), term.id, render::line(&term.description))
+}
+
+fn validate(mode: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    const WHAT: &str = "mode validate";
+    let path = Path::new(mode);
+    let loaded = if path.is_file() {
+        Mode::from_file(path, paths).map_err(|error| failure(WHAT, &error))?
+    } else {
+        load(WHAT, mode, paths)?
+    };
+    if printer.wants_json() {
+        printer.json(&loaded);
+    }
+    printer.talk(&format!(
+        "{} can be used: {} types, {} concepts",
+        loaded.id,
+        loaded.types.len(),
+        loaded.concepts.len()
+    ));
+    if path.is_file() && path.parent() != Some(paths.modes().as_path()) {
+        let place = paths.modes().join(format!("{}.json", loaded.id));
+        printer.talk(&format!("to install it: cp {mode} {} && cmem mode use {}", place.display(), loaded.id));
+    }
+    Ok(())
+}
+
+fn load(what: &str, id: &str, paths: &Paths) -> Result<Mode, Failure> {
+    Mode::load(id, paths).map_err(|error| failure(what, &error))
+}
+
+fn failure(what: &str, error: &ModeError) -> Failure {
+    let hint = match error {
+        ModeError::BadId(_) | ModeError::Missing { .. } => "see `cmem mode list`",
+        ModeError::Read { .. } => "check the file's permissions",
+        ModeError::Invalid { .. } => {
+            "mend the file; `cmem mode show code --json` is a whole one to start from"
+        }
+    };
+    Failure::new(what, error, hint)
+}
