@@ -182,3 +182,28 @@ fn modes_are_listed_shown_checked_and_used() {
     assert!(world.cmem(&["mode", "show", "nowhere"]).failed(1).contains("cmem mode list"));
     assert!(world.cmem(&["mode", "list"]).ok().contains("* garden--de"));
 }
+
+#[test]
+fn the_cost_is_told_by_model() {
+    let model = ModelServer::start();
+    let mut world = World::with_model(&model);
+    assert!(world.cmem(&["stats"]).ok().contains("not asked yet"));
+    world.note("first");
+    world.note("second");
+    world.drain();
+    world.send("PostToolUse", json!({"tool_name": "Glob", "tool_response": {"filenames": []}})).silent();
+    let stats = world.cmem(&["stats", "--json"]).json();
+    let [row] = &stats["models"].as_array().unwrap()[..] else { panic!("{stats}") };
+    assert_eq!(stats["observations"], 2, "{stats}");
+    assert!(row["calls"].as_i64() >= Some(1) && row["input"].as_i64() > Some(0), "{row}");
+    assert_eq!((&stats["left_out"], &stats["dollars"]), (&json!(1), &json!(null)), "{stats}");
+
+    let name = row["model"].as_str().unwrap().to_owned();
+    world.set("CMEM_PRICES", &format!("{name}=1000000/0/0"));
+    let priced = world.cmem(&["stats", "--json"]).json();
+    assert_eq!(priced["dollars"].as_f64(), row["input"].as_f64(), "{priced}");
+    assert!(world.cmem(&["stats"]).ok().contains("per 1,000 observations"));
+    assert_eq!(world.cmem(&["stats", "--since", "2999-01-01", "--json"]).json()["observations"], 0);
+    let error = world.cmem(&["config", "set", "CMEM_PRICES", "cheap"]);
+    assert!(error.code != Some(0) && error.err.contains("INPUT/CACHED/OUTPUT"), "{error:?}");
+}

@@ -9,6 +9,7 @@ use crate::commands::adopt::AdoptArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
 use crate::commands::project::ProjectCommand;
+use crate::commands::stats::StatsArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::model::Timestamp;
 use crate::retrieve::RecordKind;
@@ -73,6 +74,8 @@ pub enum Command {
     /// Show what waits, what is remembered and what went wrong
     #[command(after_help = "Example:\n  cmem status\n  cmem status --json")]
     Status,
+    /// Show what the observer was asked and what that cost
+    Stats(StatsArgs),
     /// Check the whole installation, with a remedy for each finding
     #[command(after_help = "Example:\n  cmem doctor")]
     Doctor,

@@ -97,6 +97,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Project(command) => commands::project::run(command, &paths, printer),
         Command::Install(args) => commands::install::run(args, printer),
         Command::Uninstall(args) => commands::uninstall::run(args, printer),
+        Command::Stats(args) => commands::stats::run(args, &paths, printer),
         Command::Status => commands::status::run(&paths, printer),
         Command::Doctor => commands::doctor::run(&paths, printer),
         Command::Config(ConfigCommand::Get { key }) => commands::config::get(key, &paths, printer),

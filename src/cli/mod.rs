@@ -3,6 +3,6 @@
 pub mod args;
 mod dispatch;
 pub mod printer;
-mod when;
+pub(crate) mod when;
 
 pub use dispatch::run;

@@ -12,7 +12,7 @@ const ALLOWED: &str =
 ///
 /// # Errors
 /// A sentence that names the allowed forms.
-pub(super) fn since(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
     read(text, false)
 }
 

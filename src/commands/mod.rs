@@ -14,6 +14,7 @@ pub mod project;
 pub mod queue;
 mod reader;
 pub mod search;
+pub mod stats;
 pub mod status;
 pub mod timeline;
 pub mod uninstall;

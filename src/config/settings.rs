@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::Price;
+
 const PREFIX: &str = "CMEM_";
 const TWIN_PREFIX: &str = "CLAUDE_MEM_";
 
@@ -39,6 +41,7 @@ enum Accepts {
     Number { min: u64, max: u64 },
     Switch,
     Patterns,
+    Prices,
 }
 
 const fn setting(key: &'static str, default: &'static str, accepts: Accepts, help: &'static str) -> Setting {
@@ -127,6 +130,13 @@ static CATALOGUE: &[Setting] = &[
         "50",
         Accepts::Number { min: 0, max: 200 },
         "most memories in the context at session start; 0 = none",
+    ),
+    setting(
+        "CMEM_PRICES",
+        // Anthropic's list prices of November 2025.
+        "claude-haiku-4-5=1/0.1/5,claude-sonnet-4-5=3/0.3/15,claude-opus-4-5=5/0.5/25",
+        Accepts::Prices,
+        "dollars per million tokens for cmem stats, MODEL=INPUT/CACHED/OUTPUT, comma-separated",
     ),
     setting(
         "CMEM_LOG_LEVEL",
@@ -335,6 +345,12 @@ impl Accepts {
                 _ => Err(format!("whole numbers from {min} to {max}")),
             },
             Self::Switch => switch(value).map(|_| ()).ok_or_else(|| String::from("0, 1, true, false")),
+            Self::Prices => {
+                let is_price = |part: &str| part.trim().is_empty() || Price::parse(part).is_some();
+                value.split(',').all(is_price).then_some(()).ok_or_else(|| {
+                    String::from("MODEL=INPUT/CACHED/OUTPUT in dollars per million tokens, comma-separated")
+                })
+            }
             Self::Patterns => {
                 for line in value.lines().filter(|line| !line.trim().is_empty()) {
                     if let Err(error) = regex::Regex::new(line) {
@@ -404,6 +420,7 @@ pub struct Settings {
     pub redact_patterns: Vec<String>,
     pub context_tokens: usize,
     pub context_observations: usize,
+    pub prices: Vec<Price>,
     pub log_level: String,
 }
 
@@ -464,6 +481,7 @@ impl Settings {
             redact_patterns: split("CMEM_REDACT_PATTERNS", '\n'),
             context_tokens: count("CMEM_CONTEXT_TOKENS"),
             context_observations: count("CMEM_CONTEXT_OBSERVATIONS"),
+            prices: value("CMEM_PRICES").split(',').filter_map(Price::parse).collect(),
             log_level: text("CMEM_LOG_LEVEL"),
         }
     }

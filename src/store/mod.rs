@@ -14,6 +14,6 @@ pub use branches::{Adoption, BranchRow, Place, Trace};
 pub use error::StoreError;
 pub(crate) use open::{Schema, open_readable, open_writable};
 pub use open::{Store, require_sqlite_version};
-pub use read::Counts;
+pub use read::{CallCount, Counts};
 pub(crate) use rows::{OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, observation, prompt, summary};
 pub use write::{BatchRecord, NewObservation, NewPrompt, NewSummary, Stored, Transaction};

@@ -17,7 +17,45 @@ pub struct Counts {
     pub last_stored_at: Option<Timestamp>,
 }
 
+/// What was asked of one model.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[expect(missing_docs, reason = "the field names are the documentation")]
+pub struct CallCount {
+    pub model: String,
+    pub calls: i64,
+    pub input: i64,
+    pub cached: i64,
+    pub output: i64,
+}
+
 impl Store {
+    /// Confirmed calls by model, and how many observations were written since then.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn calls(&self, since: Timestamp) -> Result<(Vec<CallCount>, i64), StoreError> {
+        let mut statement = self.conn.prepare(
+            "SELECT model, count(*), sum(input_tokens), sum(cached_tokens), sum(output_tokens) FROM batches
+             WHERE created_at >= ?1 AND model <> '' GROUP BY model ORDER BY count(*) DESC, model",
+        )?;
+        let calls = statement.query_map([since.0], |row| {
+            Ok(CallCount {
+                model: row.get(0)?,
+                calls: row.get(1)?,
+                input: row.get(2)?,
+                cached: row.get(3)?,
+                output: row.get(4)?,
+            })
+        })?;
+        let calls = calls.collect::<Result<_, _>>()?;
+        let observations = self.conn.query_row(
+            "SELECT count(*) FROM observations WHERE source = 'observer' AND created_at >= ?1",
+            [since.0],
+            |row| row.get(0),
+        )?;
+        Ok((calls, observations))
+    }
+
     /// How much is remembered, and since when nothing new was.
     ///
     /// # Errors

@@ -1,0 +1,124 @@
+//! `cmem stats`: what the observer was asked, and what that cost.
+
+use clap::Args;
+use serde::Serialize;
+
+use super::reader;
+use crate::cli::printer::Printer;
+use crate::cli::when;
+use crate::config::{Paths, Price};
+use crate::error::Failure;
+use crate::model::Timestamp;
+use crate::render;
+use crate::store::CallCount;
+
+const WHAT: &str = "stats";
+
+/// Arguments of `cmem stats`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cmem stats\n  cmem stats --since 7d --json")]
+pub struct StatsArgs {
+    /// Only what was asked since then (2026-01-31, 7d, 12h)
+    #[arg(long, value_name = "WHEN", value_parser = when::since)]
+    pub since: Option<Timestamp>,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    since: Option<Timestamp>,
+    models: Vec<Row>,
+    observations: i64,
+    /// `None` where the price of a model is not known.
+    dollars: Option<f64>,
+    dollars_per_1000_observations: Option<f64>,
+    /// Events that triage left out before anybody was paid for them, since the beginning.
+    left_out: i64,
+}
+
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    count: CallCount,
+    dollars: Option<f64>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`] when the memory, the spool or the settings cannot be read.
+pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    let settings = reader::settings(WHAT, paths)?;
+    let since = args.since.unwrap_or_default();
+    let (calls, observations) = match reader::open(WHAT, paths)? {
+        Some(store) => store.calls(since).map_err(|error| reader::store_failure(WHAT, &error))?,
+        None => (Vec::new(), 0),
+    };
+    let left_out = match reader::open_spool(WHAT, paths)? {
+        Some(spool) => {
+            let status = spool.status().map_err(|error| reader::spool_failure(WHAT, &error))?;
+            status.ledger.skipped.values().sum()
+        }
+        None => 0,
+    };
+    let models: Vec<Row> =
+        calls.into_iter().map(|count| Row { dollars: dollars(&count, &settings.prices), count }).collect();
+    let total: Option<f64> = models.iter().map(|row| row.dollars).sum();
+    let answer = Answer {
+        since: args.since,
+        observations,
+        dollars: total,
+        dollars_per_1000_observations: total
+            .filter(|_| observations > 0)
+            .map(|d| d * 1000.0 / observations as f64),
+        left_out,
+        models,
+    };
+    if printer.wants_json() {
+        printer.json(&answer);
+    } else {
+        text(&answer).iter().for_each(|line| printer.data(line));
+    }
+    Ok(())
+}
+
+/// What the tokens cost at the price of the model; nothing for the embedded observer.
+fn dollars(count: &CallCount, prices: &[Price]) -> Option<f64> {
+    if count.model == "builtin" {
+        return Some(0.0);
+    }
+    let price = Price::of(&count.model, prices)?;
+    let cost = count.input as f64 * price.input
+        + count.cached as f64 * price.cached
+        + count.output as f64 * price.output;
+    Some(cost / 1_000_000.0)
+}
+
+fn text(answer: &Answer) -> Vec<String> {
+    let money = |dollars: Option<f64>| {
+        dollars.map_or_else(|| String::from("price not known"), |d| format!("${d:.4}"))
+    };
+    let mut lines: Vec<String> = answer
+        .models
+        .iter()
+        .map(|Row { count, dollars }| {
+            format!(
+                "{:<28} {:>6} calls  {:>9} in  {:>9} cached  {:>8} out  {}",
+                render::line(&count.model),
+                count.calls,
+                count.input,
+                count.cached,
+                count.output,
+                money(*dollars)
+            )
+        })
+        .collect();
+    if lines.is_empty() {
+        lines.push(String::from("the observer was not asked yet"));
+    }
+    lines.push(format!("{} observations, {}", answer.observations, money(answer.dollars)));
+    if let Some(per) = answer.dollars_per_1000_observations {
+        lines.push(format!("${per:.2} per 1,000 observations"));
+    }
+    lines.push(format!("{} events left out before anybody was asked (in all)", answer.left_out));
+    lines
+}
