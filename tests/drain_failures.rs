@@ -224,3 +224,46 @@ fn the_observer_is_not_fed_its_own_words() {
     }
     assert!(sizes[3] < sizes[0] * 2 + 2000, "{sizes:?}");
 }
+
+#[test]
+fn a_daily_cap_pauses_the_observer_and_keeps_the_events() {
+    let model = ModelServer::start();
+    let mut world = World::with_model(&model);
+    world.set("CMEM_DAILY_TOKENS", "1");
+    world.note("first");
+    try_drain(&world);
+    world.note("second");
+    try_drain(&world);
+    assert_eq!((model.requests().len(), world.ledger().waiting), (1, 1));
+    assert!(world.cmem(&["status"]).ok().contains("CMEM_DAILY_TOKENS"));
+    // A higher limit is another try at once.
+    world.set("CMEM_DAILY_TOKENS", "1000000000");
+    try_drain(&world);
+    assert_eq!((model.requests().len(), world.ledger().waiting), (2, 0));
+    let used = world.cmem(&["stats", "--json"]).json();
+    let name = used["models"][0]["model"].as_str().unwrap();
+    world.set("CMEM_PRICES", &format!("{name}=1000000/1000000/1000000"));
+    world.set("CMEM_DAILY_DOLLARS", "0.01");
+    world.note("third");
+    try_drain(&world);
+    assert_eq!((model.requests().len(), world.ledger().waiting), (2, 1));
+    assert!(world.cmem(&["status"]).ok().contains("CMEM_DAILY_DOLLARS"));
+}
+
+#[test]
+#[ignore = "CMEM_FALLBACK_PROVIDER is not built: Drainer holds one observer; off unless named"]
+fn a_fallback_that_is_named_takes_over_from_a_provider_that_refuses() {
+    let model = ModelServer::start();
+    let mut world = World::with_model(&model);
+    model.mode(Mode::Status(401));
+    world.set("CMEM_FALLBACK_PROVIDER", "builtin");
+    world.send("UserPromptSubmit", json!({"prompt": "why does the deploy fail?"})).answer();
+    world
+        .send(
+            "Stop",
+            json!({"last_assistant_message": "The deploy fails because make_warm() in src/a.rs is cold."}),
+        )
+        .silent();
+    try_drain(&world);
+    assert!(!world.search("make_warm").is_empty());
+}

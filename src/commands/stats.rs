@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::reader;
 use crate::cli::printer::Printer;
 use crate::cli::when;
-use crate::config::{Paths, Price};
+use crate::config::Paths;
 use crate::error::Failure;
 use crate::model::Timestamp;
 use crate::render;
@@ -61,7 +61,7 @@ pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         None => 0,
     };
     let models: Vec<Row> =
-        calls.into_iter().map(|count| Row { dollars: dollars(&count, &settings.prices), count }).collect();
+        calls.into_iter().map(|count| Row { dollars: count.dollars(&settings.prices), count }).collect();
     let total: Option<f64> = models.iter().map(|row| row.dollars).sum();
     let answer = Answer {
         since: args.since,
@@ -79,18 +79,6 @@ pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         text(&answer).iter().for_each(|line| printer.data(line));
     }
     Ok(())
-}
-
-/// What the tokens cost at the price of the model; nothing for the embedded observer.
-fn dollars(count: &CallCount, prices: &[Price]) -> Option<f64> {
-    if count.model == "builtin" {
-        return Some(0.0);
-    }
-    let price = Price::of(&count.model, prices)?;
-    let cost = count.input as f64 * price.input
-        + count.cached as f64 * price.cached
-        + count.output as f64 * price.output;
-    Some(cost / 1_000_000.0)
 }
 
 fn text(answer: &Answer) -> Vec<String> {

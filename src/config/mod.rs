@@ -2,8 +2,10 @@
 
 mod paths;
 mod prices;
+mod provider;
 mod settings;
 
 pub use paths::{Paths, PathsError};
 pub use prices::Price;
-pub use settings::{Origin, Provider, Setting, Settings, SettingsError, Sources, catalogue, describe};
+pub use provider::Provider;
+pub use settings::{Origin, Setting, Settings, SettingsError, Sources, catalogue, describe};

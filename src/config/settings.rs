@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::Price;
+use super::{Price, Provider};
 
 const PREFIX: &str = "CMEM_";
 const TWIN_PREFIX: &str = "CLAUDE_MEM_";
@@ -42,6 +42,7 @@ enum Accepts {
     Switch,
     Patterns,
     Prices,
+    Amount,
 }
 
 const fn setting(key: &'static str, default: &'static str, accepts: Accepts, help: &'static str) -> Setting {
@@ -132,6 +133,18 @@ static CATALOGUE: &[Setting] = &[
         "most memories in the context at session start; 0 = none",
     ),
     setting(
+        "CMEM_DAILY_TOKENS",
+        "0",
+        Accepts::Number { min: 0, max: u64::MAX },
+        "most tokens that the observer may use in a day, cached ones included; 0 = no limit",
+    ),
+    setting(
+        "CMEM_DAILY_DOLLARS",
+        "0",
+        Accepts::Amount,
+        "most that the observer may cost in a day, by CMEM_PRICES; 0 = no limit",
+    ),
+    setting(
         "CMEM_PRICES",
         // Anthropic's list prices of November 2025.
         "claude-haiku-4-5=1/0.1/5,claude-sonnet-4-5=3/0.3/15,claude-opus-4-5=5/0.5/25",
@@ -203,50 +216,6 @@ pub enum SettingsError {
         /// What it takes.
         allowed: String,
     },
-}
-
-/// Who turns events into memories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Provider {
-    /// The user's `claude` command where it can be used, otherwise the embedded observer.
-    Auto,
-    /// The embedded observer: no network, no account.
-    Builtin,
-    /// The user's `claude` command, with their subscription.
-    Claude,
-    /// The Anthropic Messages API.
-    Anthropic,
-    /// Any OpenAI-compatible chat completions endpoint.
-    OpenAi,
-    /// Google's Gemini API.
-    Gemini,
-}
-
-impl Provider {
-    const NAMES: &'static [&'static str] = &["auto", "builtin", "claude", "anthropic", "openai", "gemini"];
-
-    /// The name as set.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Builtin => "builtin",
-            Self::Claude => "claude",
-            Self::Anthropic => "anthropic",
-            Self::OpenAi => "openai",
-            Self::Gemini => "gemini",
-        }
-    }
-
-    fn from_name(name: &str) -> Self {
-        match name {
-            "anthropic" => Self::Anthropic,
-            "openai" => Self::OpenAi,
-            "gemini" => Self::Gemini,
-            "builtin" => Self::Builtin,
-            "claude" => Self::Claude,
-            _ => Self::Auto,
-        }
-    }
 }
 
 /// The raw values before they are judged: environment over file.
@@ -345,6 +314,10 @@ impl Accepts {
                 _ => Err(format!("whole numbers from {min} to {max}")),
             },
             Self::Switch => switch(value).map(|_| ()).ok_or_else(|| String::from("0, 1, true, false")),
+            Self::Amount => {
+                let is_amount = value.parse::<f64>().is_ok_and(|amount| amount.is_finite() && amount >= 0.0);
+                is_amount.then_some(()).ok_or_else(|| String::from("a number from 0, such as 0.5"))
+            }
             Self::Prices => {
                 let is_price = |part: &str| part.trim().is_empty() || Price::parse(part).is_some();
                 value.split(',').all(is_price).then_some(()).ok_or_else(|| {
@@ -420,6 +393,8 @@ pub struct Settings {
     pub redact_patterns: Vec<String>,
     pub context_tokens: usize,
     pub context_observations: usize,
+    pub daily_tokens: u64,
+    pub daily_dollars: f64,
     pub prices: Vec<Price>,
     pub log_level: String,
 }
@@ -481,6 +456,8 @@ impl Settings {
             redact_patterns: split("CMEM_REDACT_PATTERNS", '\n'),
             context_tokens: count("CMEM_CONTEXT_TOKENS"),
             context_observations: count("CMEM_CONTEXT_OBSERVATIONS"),
+            daily_tokens: number("CMEM_DAILY_TOKENS"),
+            daily_dollars: value("CMEM_DAILY_DOLLARS").parse().unwrap_or_default(),
             prices: value("CMEM_PRICES").split(',').filter_map(Price::parse).collect(),
             log_level: text("CMEM_LOG_LEVEL"),
         }

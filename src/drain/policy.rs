@@ -110,6 +110,7 @@ fn backoff(failures: u32) -> Duration {
 /// Identifies the settings that decide whether an observer can be reached, without revealing them.
 pub fn fingerprint(settings: &Settings) -> String {
     let mut hash = Sha256::new();
+    let limits = [settings.daily_tokens.to_string(), settings.daily_dollars.to_string()];
     for part in [
         settings.provider.name(),
         &settings.model,
@@ -119,6 +120,8 @@ pub fn fingerprint(settings: &Settings) -> String {
         &settings.openai_base_url,
         &settings.gemini_api_key,
         &settings.gemini_base_url,
+        &limits[0],
+        &limits[1],
     ] {
         hash.update(part.len().to_le_bytes());
         hash.update(part.as_bytes());

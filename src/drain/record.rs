@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::adopt;
-use crate::config::Paths;
+use crate::config::{Paths, Price};
 use crate::git;
 use crate::index;
 use crate::model::{Draft, Event, EventKind, Identity, SummaryDraft, Timestamp};
@@ -57,6 +57,14 @@ impl Memory {
         }
         let home = if in_main { claimed.identity.clone() } else { git::home_of(&claimed.identity.key) };
         adopt::adopt_merged(&self.store, &home, adopt::PATIENCE)
+    }
+
+    /// Tokens since then, and dollars as far as prices are known.
+    pub(super) fn spent(&self, since: Timestamp, prices: &[Price]) -> Result<(u64, f64), StoreError> {
+        let (calls, _) = self.store.calls(since)?;
+        let tokens = calls.iter().map(|count| count.input + count.cached + count.output).sum::<i64>();
+        let dollars = calls.iter().filter_map(|count| count.dollars(prices)).sum();
+        Ok((u64::try_from(tokens).unwrap_or_default(), dollars))
     }
 
     /// The class of a batch that is recorded already.

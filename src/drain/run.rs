@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::policy::{Consequence, consequence, failure_class};
 use super::record::{Memory, Outcome};
 use super::{fingerprint, transcript};
-use crate::config::{Paths, Settings};
+use crate::config::{Paths, Provider, Settings};
 use crate::log;
 use crate::model::{Event, EventKind, Timestamp};
 use crate::observer::{self, Answer, Observer, ObserverError, Verdict};
@@ -123,6 +123,10 @@ impl<'a> Drainer<'a> {
                 drained.stopped = drained.stopped.or(Some(pause));
                 break;
             }
+            if let Some(reached) = self.daily_cap()? {
+                drained.stopped = Some(reached);
+                break;
+            }
             match self.spool.claim(Timestamp::now(), self.lease(), &self.patience())? {
                 Claim::Batch(claimed) => {
                     let events = claimed.events.len() as u64;
@@ -170,6 +174,32 @@ impl<'a> Drainer<'a> {
         }
         let Pause { class, message, remedy, .. } = pause;
         Ok(Some(LastError { at: Timestamp::now(), class, message, remedy }))
+    }
+
+    /// Pauses until midnight when a day's allowance is used up.
+    fn daily_cap(&self) -> Result<Option<LastError>, DrainError> {
+        let Settings { daily_tokens, daily_dollars, prices, .. } = self.settings;
+        if self.observer.provider() == Provider::Builtin || (*daily_tokens == 0 && *daily_dollars == 0.0) {
+            return Ok(None);
+        }
+        let now = Timestamp::now();
+        let (today, tomorrow) = now.day();
+        let (tokens, dollars) = self.memory.spent(today, prices)?;
+        let message = if *daily_tokens > 0 && tokens >= *daily_tokens {
+            format!("{tokens} tokens today; CMEM_DAILY_TOKENS is {daily_tokens}")
+        } else if *daily_dollars > 0.0 && dollars >= *daily_dollars {
+            format!("${dollars:.2} today; CMEM_DAILY_DOLLARS is {daily_dollars}")
+        } else {
+            return Ok(None);
+        };
+        let reached = LastError {
+            at: now,
+            class: String::from("quota"),
+            message,
+            remedy: String::from("wait until midnight, or raise the limit and `cmem queue retry --all`"),
+        };
+        pause(self.paths, &self.spool, self.settings, &reached, Some(tomorrow), 1)?;
+        Ok(Some(reached))
     }
 
     fn patience(&self) -> Patience {

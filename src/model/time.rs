@@ -26,6 +26,17 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// The local midnight before this instant, and the one after it.
+    pub fn day(self) -> (Self, Self) {
+        let bounds = || {
+            let instant = jiff::Timestamp::from_millisecond(self.0).ok()?;
+            let today = instant.to_zoned_datetime(jiff::tz::TimeZone::system()).start_of_day().ok()?;
+            let tomorrow = today.date().tomorrow().ok()?.to_zoned_datetime(today.time_zone().clone()).ok()?;
+            Some((Self(today.timestamp().as_millisecond()), Self(tomorrow.timestamp().as_millisecond())))
+        };
+        bounds().unwrap_or((self, self.plus_ms(24 * 3_600_000)))
+    }
+
     /// Reads RFC 3339 (`2026-01-31T10:00:00Z`) or a civil date (`2026-01-31`, local midnight).
     pub fn parse(text: &str) -> Option<Self> {
         if let Ok(instant) = text.parse::<jiff::Timestamp>() {

@@ -3,6 +3,7 @@
 use rusqlite::OptionalExtension;
 
 use super::{Store, StoreError};
+use crate::config::Price;
 use crate::model::Timestamp;
 
 /// Numbers for `cmem status`.
@@ -26,6 +27,20 @@ pub struct CallCount {
     pub input: i64,
     pub cached: i64,
     pub output: i64,
+}
+
+impl CallCount {
+    /// What the tokens cost at the price of the model, if that is known; nothing for the embedded observer.
+    pub fn dollars(&self, prices: &[Price]) -> Option<f64> {
+        if self.model == "builtin" {
+            return Some(0.0);
+        }
+        let price = Price::of(&self.model, prices)?;
+        let cost = self.input as f64 * price.input
+            + self.cached as f64 * price.cached
+            + self.output as f64 * price.output;
+        Some(cost / 1_000_000.0)
+    }
 }
 
 impl Store {
