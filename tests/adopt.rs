@@ -53,6 +53,15 @@ impl Scene {
         self.world.note_in(dir, text);
     }
 
+    /// The worktree `wt` on the branch `feat`, with a commit and a lesson that is stored.
+    fn learned(&self, lesson: &str) -> PathBuf {
+        let wt = self.worktree("wt", "feat");
+        self.commit(&wt, "a");
+        self.note(lesson, &wt);
+        self.world.drain();
+        wt
+    }
+
     fn squash(&self, branch: &str) {
         self.git(&self.app, &["merge", "-q", "--squash", branch]);
         self.git(&self.app, &["commit", "-q", "-m", "squashed"]);
@@ -139,10 +148,7 @@ fn a_dry_run_says_what_would_happen_and_why_and_writes_nothing() {
 #[test]
 fn adoption_is_a_pointer_that_later_rows_follow_and_undo_takes_away() {
     let scene = Scene::new();
-    let wt = scene.worktree("wt", "feat");
-    scene.commit(&wt, "a");
-    scene.note("first lesson", &wt);
-    scene.world.drain();
+    let wt = scene.learned("first lesson");
     scene.squash("feat");
     assert_eq!(scene.adopt(&[])["adopted_observations"], 1);
     scene.note("second lesson", &wt);
@@ -178,10 +184,7 @@ fn adoption_is_a_pointer_that_later_rows_follow_and_undo_takes_away() {
 fn it_comes_home_by_itself() {
     // A session starts in the main checkout after the merge.
     let scene = Scene::new();
-    let wt = scene.worktree("wt", "feat");
-    scene.commit(&wt, "a");
-    scene.note("lesson of the worktree", &wt);
-    scene.world.drain();
+    let wt = scene.learned("lesson of the worktree");
     scene.squash("feat");
     scene.git(&scene.app, &["worktree", "remove", "--force", wt.to_str().unwrap()]);
     scene.git(&scene.app, &["branch", "-q", "-D", "feat"]);
@@ -192,10 +195,7 @@ fn it_comes_home_by_itself() {
 
     // A session in the main checkout merges.
     let scene = Scene::new();
-    let wt = scene.worktree("wt", "feat");
-    scene.commit(&wt, "a");
-    scene.note("lesson of the worktree", &wt);
-    scene.world.drain();
+    let _ = scene.learned("lesson of the worktree");
     scene.squash("feat");
     let merge = json!({"tool_input": {"command": "git merge --squash feat && git commit -m x"},
                        "tool_response": {"stdout": "@@merged it@@", "stderr": ""}});
@@ -435,10 +435,7 @@ fn what_waits_belongs_to_the_branch_that_was_checked_out_then() {
 #[test]
 fn a_worktree_that_is_made_anew_inherits_nothing() {
     let scene = Scene::new();
-    let wt = scene.worktree("wt", "feat");
-    scene.commit(&wt, "a");
-    scene.note("first lesson", &wt);
-    scene.world.drain();
+    let wt = scene.learned("first lesson");
     scene.squash("feat");
     assert_eq!(scene.adopt(&[])["adopted_observations"], 1);
     scene.git(&scene.app, &["worktree", "remove", "--force", wt.to_str().unwrap()]);

@@ -105,45 +105,20 @@ fn carry_out(
     Ok(report)
 }
 
-/// Does by itself what a session makes possible: at most once for each state of the repository, and quietly. What
-/// goes wrong, or takes longer than `patience`, is kept for the next occasion and for `cmem doctor`.
-///
-/// # Errors
-/// [`StoreError`] when the memory cannot be used.
-pub fn adopt_merged(store: &Store, home: &Identity, patience: Duration) -> Result<(), StoreError> {
-    let Some(due) = due(store, home, patience)? else { return Ok(()) };
-    let failure = match due.lines {
-        Ok(lines) => match carry_out(store, home, &Request::default(), Some(&lines)) {
-            // The same state is looked at again, by somebody with more time, if there is somebody.
-            Ok(_) if lines.is_cut_short() && patience < PATIENCE => return Ok(()),
-            Ok(_) if lines.is_cut_short() => Some(String::from("not everything could be compared in time")),
-            Ok(_) => None,
-            Err(AdoptError::Store(error)) => return Err(error),
-            Err(error) => Some(error.to_string()),
-        },
-        Err(error) => Some(error.to_string()),
-    };
-    let transaction = store.begin()?;
-    transaction.checked(&home.key, &due.state, failure.as_deref(), Timestamp::now())?;
-    transaction.commit()
-}
-
-/// Whether [`adopt_merged`] would find anything to look at, and soon. Writes nothing.
-///
-/// # Errors
-/// [`StoreError`] when the memory cannot be used.
-pub fn is_due(store: &Store, home: &Identity) -> Result<bool, StoreError> {
-    let due = due(store, home, Duration::ZERO)?;
-    Ok(due.is_some_and(|due| due.lines.is_ok_and(|lines| !lines.is_large())))
-}
-
-struct Due {
+/// A repository that is worth a look: it, or what was recorded of it, changed since the last one.
+pub struct Due {
+    home: Identity,
     lines: Result<MainLines, HistoryError>,
     state: String,
+    patience: Duration,
 }
 
-/// The repository, if it or what was recorded of it changed since it was last looked at.
-fn due(store: &Store, home: &Identity, patience: Duration) -> Result<Option<Due>, StoreError> {
+/// What a session makes possible by itself, if there is something: at most once for each state of the repository.
+/// Writes nothing yet. `patience` runs from now on.
+///
+/// # Errors
+/// [`StoreError`] when the memory cannot be used.
+pub fn due(store: &Store, home: &Identity, patience: Duration) -> Result<Option<Due>, StoreError> {
     let rows = store.branches(&home.key)?;
     if !rows.iter().any(|row| row.adopted_into.is_none() && !row.held && row.branch.is_some()) {
         return Ok(None);
@@ -157,7 +132,39 @@ fn due(store: &Store, home: &Identity, patience: Duration) -> Result<Option<Due>
         state.push_str(&format!(" {}:{}", row.id, row.head.as_deref().unwrap_or_default()));
     }
     let known = store.last_check(&home.key)?;
-    Ok((known.as_ref() != Some(&state)).then_some(Due { lines, state }))
+    let due = Due { home: home.clone(), lines, state, patience };
+    Ok((known.as_ref() != Some(&due.state)).then_some(due))
+}
+
+impl Due {
+    /// Whether a look takes no noticeable time.
+    pub fn is_quick(&self) -> bool {
+        self.lines.as_ref().is_ok_and(|lines| !lines.is_large())
+    }
+
+    /// Adopts what was merged, quietly. What goes wrong, or takes longer than there is patience, is kept for the next
+    /// occasion and for `cmem doctor`.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the memory cannot be used.
+    pub fn adopt(self, store: &Store) -> Result<(), StoreError> {
+        let failure = match self.lines {
+            Ok(lines) => match carry_out(store, &self.home, &Request::default(), Some(&lines)) {
+                // The same state is looked at again, by somebody with more time, if there is somebody.
+                Ok(_) if lines.is_cut_short() && self.patience < PATIENCE => return Ok(()),
+                Ok(_) if lines.is_cut_short() => {
+                    Some(String::from("not everything could be compared in time"))
+                }
+                Ok(_) => None,
+                Err(AdoptError::Store(error)) => return Err(error),
+                Err(error) => Some(error.to_string()),
+            },
+            Err(error) => Some(error.to_string()),
+        };
+        let transaction = store.begin()?;
+        transaction.checked(&self.home.key, &self.state, failure.as_deref(), Timestamp::now())?;
+        transaction.commit()
+    }
 }
 
 /// The report on a repository of which nothing was ever recorded.
@@ -218,51 +225,42 @@ fn decide(
     lines: Option<&MainLines>,
 ) -> Result<Vec<Decision>, AdoptError> {
     let named = !request.branches.is_empty();
-    let mut opened: Option<MainLines> = None;
-    let mut is_prepared = false;
-    let mut decisions = Vec::new();
-    for row in rows {
-        decisions.push(match row {
-            BranchRow { adopted_into: Some(parent), .. } => Decision::Leave {
-                state: "adopted",
-                reason: format!("adopted into {parent}: {}", row.reason.as_deref().unwrap_or("as asked")),
-                matched_by: row.matched_by.clone(),
-            },
-            BranchRow { held: true, .. } if !named => {
-                Decision::leave("held", "taken back by hand: name it with --branch to adopt it again")
-            }
-            BranchRow { branch: None, .. } if !named => Decision::leave("detached", detached(row)),
-            _ => {
-                if lines.is_none() && opened.is_none() {
-                    match MainLines::open(Path::new(&home.key), PATIENCE) {
-                        Ok(lines) => opened = Some(lines),
-                        // What the user names is adopted without a look at the repository.
-                        Err(_) if named => {}
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-                if !is_prepared && let Some(lines) = lines.or(opened.as_ref()) {
-                    let asked: Vec<Recorded> = rows
-                        .iter()
-                        .filter(|row| row.adopted_into.is_none())
-                        .map(|row| recorded(row))
-                        .collect();
-                    lines.prepare(asked.iter());
-                    is_prepared = true;
-                }
-                let verdict = lines.or(opened.as_ref()).map(|lines| judge(lines.verdict(&recorded(row))));
-                match verdict {
-                    Some(decision @ Decision::Adopt(_)) => decision,
-                    Some(decision) if !named => decision,
-                    _ => Decision::Adopt(Adoption {
-                        matched_by: String::from("branch"),
-                        reason: String::from("adopted as asked"),
-                    }),
-                }
-            }
-        });
+    let is_asked =
+        |row: &BranchRow| row.adopted_into.is_none() && (named || (!row.held && row.branch.is_some()));
+    let asked: Vec<Recorded> = rows.iter().filter(|row| is_asked(row)).map(|row| recorded(row)).collect();
+    let opened = match lines {
+        None if !asked.is_empty() => match MainLines::open(Path::new(&home.key), PATIENCE) {
+            Ok(lines) => Some(lines),
+            // What the user names is adopted without a look at the repository.
+            Err(_) if named => None,
+            Err(error) => return Err(error.into()),
+        },
+        _ => None,
+    };
+    let lines = lines.or(opened.as_ref());
+    if let Some(lines) = lines {
+        lines.prepare(asked.iter());
     }
-    Ok(decisions)
+    let decision = |row: &BranchRow| match row {
+        BranchRow { adopted_into: Some(parent), .. } => Decision::Leave {
+            state: "adopted",
+            reason: format!("adopted into {parent}: {}", row.reason.as_deref().unwrap_or("as asked")),
+            matched_by: row.matched_by.clone(),
+        },
+        BranchRow { held: true, .. } if !named => {
+            Decision::leave("held", "taken back by hand: name it with --branch to adopt it again")
+        }
+        BranchRow { branch: None, .. } if !named => Decision::leave("detached", detached(row)),
+        _ => match lines.map(|lines| judge(lines.verdict(&recorded(row)))) {
+            Some(decision @ Decision::Adopt(_)) => decision,
+            Some(decision) if !named => decision,
+            _ => Decision::Adopt(Adoption {
+                matched_by: String::from("branch"),
+                reason: String::from("adopted as asked"),
+            }),
+        },
+    };
+    Ok(rows.iter().map(|row| decision(row)).collect())
 }
 
 fn recorded(row: &BranchRow) -> Recorded {

@@ -1,11 +1,15 @@
 //! Settings and file locations, resolved once per process.
 
+mod inherited;
 mod paths;
 mod prices;
 mod provider;
+mod replace;
 mod settings;
 
+pub use inherited::is_inherited;
 pub use paths::{Paths, PathsError};
 pub use prices::Price;
 pub use provider::Provider;
+pub use replace::replace;
 pub use settings::{Origin, Setting, Settings, SettingsError, Sources, catalogue, describe};

@@ -15,34 +15,11 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use crate::config::{Paths, Settings};
+use crate::config::{Paths, Settings, is_inherited};
 use crate::spool::FileLock;
 
-/// What a drainer needs from the environment; the rest of the agent's environment (its keys among it) stays
-/// behind.
-const KEPT: &[&str] = &[
-    "HOME",
-    "PATH",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "TZ",
-    "TMPDIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "CLAUDE_CONFIG_DIR",
-];
-const KEPT_PREFIXES: &[&str] = &["CMEM_", "CLAUDE_MEM_", "LC_", "XDG_"];
+/// What a drainer needs beside that: settings.
+const SETTINGS: [&str; 2] = ["CMEM_", "CLAUDE_MEM_"];
 
 /// The drainer could not be started; events wait for the next hook.
 #[derive(Debug, thiserror::Error)]
@@ -163,9 +140,7 @@ unsafe fn close_all_but(kept: RawFd) {
 fn environment(more: &[String]) -> Result<Vec<CString>, DetachError> {
     let kept = |name: &OsStr| {
         name.to_str().is_some_and(|name| {
-            KEPT.contains(&name)
-                || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-                || more.iter().any(|more| more == name)
+            is_inherited(name, more) || SETTINGS.iter().any(|prefix| name.starts_with(prefix))
         })
     };
     env::vars_os()

@@ -56,7 +56,10 @@ impl Memory {
             return Ok(());
         }
         let home = if in_main { claimed.identity.clone() } else { git::home_of(&claimed.identity.key) };
-        adopt::adopt_merged(&self.store, &home, adopt::PATIENCE)
+        match adopt::due(&self.store, &home, adopt::PATIENCE)? {
+            Some(due) => due.adopt(&self.store),
+            None => Ok(()),
+        }
     }
 
     /// Tokens since then, and dollars as far as prices are known.

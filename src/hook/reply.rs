@@ -102,9 +102,10 @@ fn bring_home(paths: &Paths, store: &Store, identity: &Identity) {
     const PATIENCE: Duration = Duration::from_millis(150);
     if identity.worktree.is_none()
         && git::is_repository(identity)
-        && adopt::is_due(store, identity).unwrap_or_default()
+        && let Ok(Some(due)) = adopt::due(store, identity, PATIENCE)
+        && due.is_quick()
         && let Ok(writable) = Store::open_within(paths, PATIENCE)
-        && let Err(error) = adopt::adopt_merged(&writable, identity, PATIENCE)
+        && let Err(error) = due.adopt(&writable)
     {
         log::error(paths, &format!("adopting merged worktrees: {error}"));
     }

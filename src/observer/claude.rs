@@ -14,38 +14,12 @@ use std::time::Duration;
 
 use super::mode::Mode;
 use super::prompt;
-use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, evidence};
-use crate::config::{Paths, Provider, Settings};
+use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, judge};
+use crate::config::{Paths, Provider, Settings, is_inherited};
 use crate::model::Timestamp;
 
 /// The alias of the smallest model: an observer's work is to sum up.
 const DEFAULT_MODEL: &str = "haiku";
-
-/// What the command inherits. Keys are not among it: one in the environment would be billed in place of the
-/// subscription. `CMEM_CLAUDE_ENV` names more.
-const KEPT: &[&str] = &[
-    "HOME",
-    "PATH",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "TZ",
-    "TMPDIR",
-    "CLAUDE_CONFIG_DIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-];
-const KEPT_PREFIXES: &[&str] = &["LC_", "XDG_"];
 
 /// An observer behind the `claude` command.
 pub(super) struct Claude {
@@ -97,13 +71,7 @@ impl Claude {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        let kept = |name: &OsString| {
-            name.to_str().is_some_and(|name| {
-                KEPT.contains(&name)
-                    || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-                    || self.inherited.iter().any(|more| more == name)
-            })
-        };
+        let kept = |name: &OsString| name.to_str().is_some_and(|name| is_inherited(name, &self.inherited));
         // The second lock against recursion: a hook that is run all the same sees who runs it.
         let guard = (OsString::from("CMEM_OBSERVER"), OsString::from("1"));
         std::env::vars_os().filter(|(name, _)| kept(name)).chain([guard]).collect()
@@ -133,14 +101,7 @@ impl Claude {
             Ok(said) => said,
             Err(verdict) => return (*verdict, Usage::default(), None),
         };
-        let shown: Vec<i64> = batch.similar.iter().map(|memory| memory.id).collect();
-        let mut verdict = class::of_text(&said.text, false, &self.mode, &shown, now);
-        if let Verdict::Stored(reply) = &mut verdict {
-            evidence::correct(&mut reply.drafts, &batch.events, &batch.root);
-            if !prompt::wants_summary(batch) && !reply.drafts.is_empty() {
-                reply.summary = None;
-            }
-        }
+        let verdict = judge(&said.text, false, &self.mode, batch, now);
         (verdict, said.usage, said.model)
     }
 }

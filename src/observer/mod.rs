@@ -229,6 +229,20 @@ pub enum Verdict {
     },
 }
 
+/// The class of what a model wrote about a batch, with its claims corrected by the evidence. `cut` = it was stopped
+/// at its length limit.
+fn judge(text: &str, cut: bool, mode: &Mode, batch: &Batch, now: Timestamp) -> Verdict {
+    let shown: Vec<i64> = batch.similar.iter().map(|memory| memory.id).collect();
+    let mut verdict = class::of_text(text, cut, mode, &shown, now);
+    if let Verdict::Stored(reply) = &mut verdict {
+        evidence::correct(&mut reply.drafts, &batch.events, &batch.root);
+        if !prompt::wants_summary(batch) && !reply.drafts.is_empty() {
+            reply.summary = None;
+        }
+    }
+    verdict
+}
+
 /// The result of one observer call.
 #[derive(Debug)]
 pub struct Answer {

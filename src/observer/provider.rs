@@ -11,7 +11,7 @@ use ureq::http::Uri;
 use super::http::{Endpoint, Locality, locality};
 use super::mode::Mode;
 use super::prompt::{self, Request};
-use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, evidence};
+use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, judge};
 use crate::config::{Provider, Settings};
 use crate::model::Timestamp;
 
@@ -134,14 +134,7 @@ impl Remote {
             let reason = format!("the provider's filter kept the answer back: {}", class::bounded(why));
             return (Verdict::Malformed { reason }, spoken);
         }
-        let shown: Vec<i64> = batch.similar.iter().map(|memory| memory.id).collect();
-        let mut verdict = class::of_text(&spoken.text, spoken.cut, &self.mode, &shown, now);
-        if let Verdict::Stored(reply) = &mut verdict {
-            evidence::correct(&mut reply.drafts, &batch.events, &batch.root);
-            if !prompt::wants_summary(batch) && !reply.drafts.is_empty() {
-                reply.summary = None;
-            }
-        }
+        let verdict = judge(&spoken.text, spoken.cut, &self.mode, batch, now);
         (verdict, spoken)
     }
 

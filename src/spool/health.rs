@@ -3,13 +3,12 @@
 
 use std::fs;
 use std::io;
-use std::process;
 
 use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 
 use super::{Spool, SpoolError};
-use crate::config::Paths;
+use crate::config::{Paths, replace};
 use crate::model::Timestamp;
 
 const LAST_ERROR: &str = "last_error";
@@ -71,10 +70,7 @@ impl Pause {
     /// [`SpoolError::File`] when it cannot be written.
     pub fn write(&self, paths: &Paths) -> Result<(), SpoolError> {
         let path = paths.pause();
-        let temporary = path.with_extension(format!("json.{}", process::id()));
-        let text = serde_json::to_vec(self)?;
-        let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
-        written.map_err(|source| SpoolError::File { path, source })
+        replace(&path, &serde_json::to_vec(self)?).map_err(|source| SpoolError::File { path, source })
     }
 
     /// Ends the pause, if there is one: the observer answered, or the user asked for a retry.

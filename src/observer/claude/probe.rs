@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::process::{self, Call};
-use crate::config::Paths;
+use crate::config::{Paths, replace};
 use crate::observer::ObserverError;
 
 /// Without these a call would run hooks, start servers, or leave its conversation among the user's own.
@@ -138,11 +138,7 @@ fn known(paths: &Paths) -> Option<Found> {
 
 /// A probe that cannot be kept is made again.
 fn keep(paths: &Paths, found: &Found) {
-    let path = paths.claude_probe();
-    let temporary = path.with_extension(format!("json.{}", std::process::id()));
-    if let Ok(text) = serde_json::to_vec(found)
-        && fs::write(&temporary, text).is_ok()
-    {
-        let _ = fs::rename(&temporary, &path);
+    if let Ok(text) = serde_json::to_vec(found) {
+        let _ = replace(&paths.claude_probe(), &text);
     }
 }
