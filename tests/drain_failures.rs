@@ -243,27 +243,143 @@ fn a_daily_cap_pauses_the_observer_and_keeps_the_events() {
     let used = world.cmem(&["stats", "--json"]).json();
     let name = used["models"][0]["model"].as_str().unwrap();
     world.set("CMEM_PRICES", &format!("{name}=1000000/1000000/1000000"));
-    world.set("CMEM_DAILY_DOLLARS", "0.01");
+    world.set("CMEM_DAILY_USD", "0.01");
     world.note("third");
     try_drain(&world);
     assert_eq!((model.requests().len(), world.ledger().waiting), (2, 1));
-    assert!(world.cmem(&["status"]).ok().contains("CMEM_DAILY_DOLLARS"));
+    assert!(world.cmem(&["status"]).ok().contains("CMEM_DAILY_USD"));
+}
+
+fn ask_why_the_deploy_fails(world: &World) {
+    world.send("UserPromptSubmit", json!({"prompt": "why does the deploy fail?"})).answer();
+    let conclusion = "The deploy fails because make_warm() in src/a.rs is cold.";
+    world.send("Stop", json!({"last_assistant_message": conclusion})).silent();
 }
 
 #[test]
-#[ignore = "CMEM_FALLBACK_PROVIDER is not built: Drainer holds one observer; off unless named"]
+fn without_a_named_fallback_nobody_takes_over() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    model.mode(Mode::Status(401));
+    ask_why_the_deploy_fails(&world);
+    try_drain(&world);
+    assert!(world.search("make_warm").is_empty());
+    assert_eq!(world.ledger().waiting, 2);
+}
+
+#[test]
 fn a_fallback_that_is_named_takes_over_from_a_provider_that_refuses() {
+    for status in [401, 404] {
+        let model = ModelServer::start();
+        let mut world = World::with_model(&model);
+        model.mode(Mode::Status(status));
+        world.set("CMEM_FALLBACK_PROVIDER", "builtin");
+        ask_why_the_deploy_fails(&world);
+        world.drain();
+        assert!(!world.search("make_warm").is_empty());
+        world.assert_all_done();
+        let status = world.cmem(&["status"]).ok();
+        assert!(status.contains("builtin takes its place"), "{status}");
+        let told = world.send("SessionStart", json!({"session_id": "next"})).answer().unwrap();
+        let told = told["systemMessage"].to_string();
+        assert!(told.contains("fallback builtin takes its place"), "{told}");
+    }
+}
+
+#[test]
+fn the_provider_is_back_as_soon_as_it_answers() {
     let model = ModelServer::start();
     let mut world = World::with_model(&model);
-    model.mode(Mode::Status(401));
+    model.mode(Mode::RetryAfter(3_600));
     world.set("CMEM_FALLBACK_PROVIDER", "builtin");
-    world.send("UserPromptSubmit", json!({"prompt": "why does the deploy fail?"})).answer();
-    world
-        .send(
-            "Stop",
-            json!({"last_assistant_message": "The deploy fails because make_warm() in src/a.rs is cold."}),
-        )
-        .silent();
+    ask_why_the_deploy_fails(&world);
+    world.drain();
+    let calls = model.count();
+    ask_why_the_deploy_fails(&world);
+    world.drain();
+    assert_eq!(model.count(), calls, "a provider that asked for an hour is left alone for an hour");
+    model.mode(Mode::Ok);
+    let _ = world.cmem(&["queue", "retry", "--all"]).ok();
+    world.note("by the model again");
+    world.drain();
+    assert_eq!(world.search("again"), ["by the model again"]);
+    assert!(!world.cmem(&["status"]).ok().contains("takes its place"));
+}
+
+#[test]
+fn a_short_failure_is_waited_for() {
+    let model = ModelServer::start();
+    let mut world = World::with_model(&model);
+    model.mode(Mode::RetryAfter(2));
+    world.set("CMEM_FALLBACK_PROVIDER", "builtin");
+    ask_why_the_deploy_fails(&world);
     try_drain(&world);
+    assert!(world.search("make_warm").is_empty());
+    assert_eq!(world.ledger().waiting, 2);
+}
+
+#[test]
+fn a_fallback_that_fails_too_is_not_hammered() {
+    let (model, other) = (ModelServer::start(), ModelServer::start());
+    let mut world = World::with_model(&model);
+    model.mode(Mode::Status(401));
+    other.mode(Mode::Status(403));
+    world.set("CMEM_FALLBACK_PROVIDER", "openai");
+    world.set("CMEM_FALLBACK_MODEL", "some-model");
+    world.set("CMEM_OPENAI_BASE_URL", &other.url());
+    world.note("kept by both");
+    for _ in 0..3 {
+        try_drain(&world);
+    }
+    assert!((1..=2).contains(&model.count()), "{} calls", model.count());
+    assert!((1..=2).contains(&other.count()), "{} calls", other.count());
+    let status = world.cmem(&["status"]).ok();
+    assert!(status.contains("openai is paused too"), "{status}");
+    other.mode(Mode::Ok);
+    let _ = world.cmem(&["queue", "retry", "--all"]).ok();
+    world.drain();
+    assert_eq!(world.search("kept"), ["kept by both"]);
+    assert!(
+        other.requests().iter().any(|request| request.body.windows(10).any(|part| part == b"some-model"))
+    );
+}
+
+#[test]
+fn a_fallback_that_is_not_set_up_is_told_by_doctor() {
+    let model = ModelServer::start();
+    let mut world = World::with_model(&model);
+    world.set("CMEM_FALLBACK_PROVIDER", "gemini");
+    let report = world.cmem(&["doctor"]).out;
+    assert!(report.contains("CMEM_FALLBACK_PROVIDER") && report.contains("CMEM_GEMINI_API_KEY"), "{report}");
+    world.note("with the provider alone");
+    world.drain();
+    assert_eq!(world.search("alone"), ["with the provider alone"]);
+}
+
+#[test]
+fn a_provider_that_cannot_be_set_up_is_relieved_as_well() {
+    let mut world = World::new();
+    world.set("CMEM_PROVIDER", "openai");
+    world.set("CMEM_FALLBACK_PROVIDER", "builtin");
+    ask_why_the_deploy_fails(&world);
+    world.drain();
     assert!(!world.search("make_warm").is_empty());
+}
+
+#[test]
+fn a_mode_that_is_not_there_keeps_no_event_from_memory() {
+    let model = ModelServer::start();
+    let mut world = World::with_model(&model);
+    world.set("CMEM_MODE", "nowhere");
+    world.note("in no mode");
+    world.wait_for_drainers();
+    assert_eq!(world.search("mode"), ["in no mode"]);
+    assert!(
+        std::fs::read_to_string(world.data().join("logs/cmem.log")).unwrap().contains("mode code is used")
+    );
+    world.note("in no mode at all");
+    world.wait_for_drainers();
+    // Whoever is there to read it is told.
+    let told = world.cmem(&["drain"]).failed(1);
+    assert!(told.contains("CMEM_MODE") && told.contains("nowhere"), "{told}");
 }

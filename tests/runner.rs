@@ -18,6 +18,7 @@ mod architecture;
 mod context;
 mod drain_failures;
 mod exactly_once;
+mod failure_mix;
 mod help;
 mod hook_capture;
 mod install;

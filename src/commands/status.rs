@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::reader;
 use crate::cli::printer::Printer;
-use crate::config::Paths;
+use crate::config::{Paths, Provider};
 use crate::error::Failure;
 use crate::model::Timestamp;
 use crate::observer;
@@ -48,12 +48,13 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         None => Counts::default(),
     };
     let provider = observer::effective(&settings, paths).name();
+    let fallback = settings.fallback_provider.map(Provider::name);
     let answer = answer(provider, spool.as_ref(), memory);
     if printer.wants_json() {
         printer.json(&answer);
         return Ok(());
     }
-    for line in text(&answer, spool.as_ref(), paths) {
+    for line in text(&answer, fallback, spool.as_ref(), paths) {
         printer.data(&line);
     }
     Ok(())
@@ -78,7 +79,7 @@ fn answer(provider: &'static str, spool: Option<&SpoolStatus>, memory: Counts) -
     }
 }
 
-fn text(answer: &Answer, spool: Option<&SpoolStatus>, paths: &Paths) -> Vec<String> {
+fn text(answer: &Answer, fallback: Option<&str>, spool: Option<&SpoolStatus>, paths: &Paths) -> Vec<String> {
     let memory = &answer.memory;
     let mut lines = vec![
         row("version", answer.version),
@@ -100,6 +101,13 @@ fn text(answer: &Answer, spool: Option<&SpoolStatus>, paths: &Paths) -> Vec<Stri
         let until = pause.until.map_or_else(String::new, |until| format!(" until {}", until.local(TIME)));
         lines.push(row("paused", &format!("{}{until}: {}", pause.class, pause.message)));
         lines.push(row("what to do", &pause.remedy));
+        if let Some(fallback) = fallback {
+            let state = match &pause.fallback {
+                None => format!("{fallback} takes its place"),
+                Some(pause) => format!("{fallback} is paused too: {}: {}", pause.class, pause.message),
+            };
+            lines.push(row("fallback", &state));
+        }
     }
     if let Some(error) = &spool.last_error {
         lines

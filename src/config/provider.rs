@@ -21,6 +21,10 @@ impl Provider {
     pub(super) const NAMES: &'static [&'static str] =
         &["auto", "builtin", "claude", "anthropic", "openai", "gemini"];
 
+    /// What may stand in for another one.
+    pub(super) const FALLBACKS: &'static [&'static str] =
+        &["", "builtin", "claude", "anthropic", "openai", "gemini"];
+
     /// The name as set.
     pub fn name(self) -> &'static str {
         match self {

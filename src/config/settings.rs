@@ -62,6 +62,18 @@ static CATALOGUE: &[Setting] = &[
         "who turns events into memories; auto = claude where that command can be used, else builtin",
     ),
     setting("CMEM_MODEL", "", Accepts::Text, "model name; empty = the provider's default"),
+    setting(
+        "CMEM_FALLBACK_PROVIDER",
+        "",
+        Accepts::OneOf(Provider::FALLBACKS),
+        "who takes over while the provider refuses or cannot be reached; empty = nobody, events wait",
+    ),
+    setting(
+        "CMEM_FALLBACK_MODEL",
+        "",
+        Accepts::Text,
+        "model name for the fallback; empty = its provider's default",
+    ),
     secret("CMEM_ANTHROPIC_API_KEY", "key for provider anthropic; never taken from elsewhere"),
     setting(
         "CMEM_ANTHROPIC_BASE_URL",
@@ -139,7 +151,7 @@ static CATALOGUE: &[Setting] = &[
         "most tokens that the observer may use in a day, cached ones included; 0 = no limit",
     ),
     setting(
-        "CMEM_DAILY_DOLLARS",
+        "CMEM_DAILY_USD",
         "0",
         Accepts::Amount,
         "most that the observer may cost in a day, by CMEM_PRICES; 0 = no limit",
@@ -308,7 +320,11 @@ impl Accepts {
     fn check(&self, value: &str) -> Result<(), String> {
         match self {
             Self::Text => Ok(()),
-            Self::OneOf(names) => names.contains(&value).then_some(()).ok_or_else(|| names.join(", ")),
+            Self::OneOf(names) => names.contains(&value).then_some(()).ok_or_else(|| {
+                let shown: Vec<&str> =
+                    names.iter().map(|name| if name.is_empty() { "nothing" } else { *name }).collect();
+                shown.join(", ")
+            }),
             Self::Number { min, max } => match value.parse::<u64>() {
                 Ok(n) if (*min..=*max).contains(&n) => Ok(()),
                 _ => Err(format!("whole numbers from {min} to {max}")),
@@ -378,6 +394,8 @@ pub struct Settings {
     pub off: bool,
     pub provider: Provider,
     pub model: String,
+    pub fallback_provider: Option<Provider>,
+    pub fallback_model: String,
     pub anthropic_api_key: String,
     pub anthropic_base_url: String,
     pub openai_api_key: String,
@@ -394,7 +412,7 @@ pub struct Settings {
     pub context_tokens: usize,
     pub context_observations: usize,
     pub daily_tokens: u64,
-    pub daily_dollars: f64,
+    pub daily_usd: f64,
     pub prices: Vec<Price>,
     pub log_level: String,
 }
@@ -429,6 +447,12 @@ impl Settings {
         (Self::from_values(&values), problems)
     }
 
+    /// The settings as the fallback is to see them; `None` when none is named.
+    pub fn of_fallback(&self) -> Option<Self> {
+        let provider = self.fallback_provider?;
+        Some(Self { provider, model: self.fallback_model.clone(), ..self.clone() })
+    }
+
     fn from_values(values: &BTreeMap<&'static str, Cow<'_, str>>) -> Self {
         let value = |key: &str| values.get(key).map(|value| &**value).unwrap_or_default();
         let text = |key: &str| value(key).to_owned();
@@ -441,6 +465,11 @@ impl Settings {
             off: switch(value("CMEM_OFF")).unwrap_or_default(),
             provider: Provider::from_name(value("CMEM_PROVIDER")),
             model: text("CMEM_MODEL"),
+            fallback_provider: match value("CMEM_FALLBACK_PROVIDER") {
+                "" => None,
+                name => Some(Provider::from_name(name)),
+            },
+            fallback_model: text("CMEM_FALLBACK_MODEL"),
             anthropic_api_key: text("CMEM_ANTHROPIC_API_KEY"),
             anthropic_base_url: text("CMEM_ANTHROPIC_BASE_URL"),
             openai_api_key: text("CMEM_OPENAI_API_KEY"),
@@ -457,7 +486,7 @@ impl Settings {
             context_tokens: count("CMEM_CONTEXT_TOKENS"),
             context_observations: count("CMEM_CONTEXT_OBSERVATIONS"),
             daily_tokens: number("CMEM_DAILY_TOKENS"),
-            daily_dollars: value("CMEM_DAILY_DOLLARS").parse().unwrap_or_default(),
+            daily_usd: value("CMEM_DAILY_USD").parse().unwrap_or_default(),
             prices: value("CMEM_PRICES").split(',').filter_map(Price::parse).collect(),
             log_level: text("CMEM_LOG_LEVEL"),
         }

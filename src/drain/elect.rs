@@ -13,10 +13,13 @@ pub fn waits_for_turns(paths: &Paths, settings: &Settings) -> bool {
     observer::effective(settings, paths) == Provider::Builtin
 }
 
-/// Starts a drainer unless one is at work or the observer is paused. A failure is not the hook's to report:
+/// Starts a drainer unless one is at work or every observer is paused. A failure is not the hook's to report:
 /// the event is safe, and the next hook tries again.
 pub fn wake(paths: &Paths, settings: &Settings) {
-    if Pause::read(paths).is_some_and(|pause| pause.holds(Timestamp::now(), &fingerprint(settings))) {
+    let relieved = settings.fallback_provider.is_some();
+    if Pause::read(paths)
+        .is_some_and(|pause| pause.forbids(Timestamp::now(), &fingerprint(settings), relieved))
+    {
         return;
     }
     if let Ok(Some(lock)) = FileLock::try_acquire(&paths.drain_lock())

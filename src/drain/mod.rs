@@ -2,6 +2,7 @@
 
 mod detach;
 mod elect;
+mod lineup;
 mod policy;
 mod record;
 mod run;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::config::Settings;
+use crate::config::{Provider, Settings};
 use crate::model::Timestamp;
 use crate::observer::Verdict;
 use crate::spool::RowUpdate;
@@ -110,9 +110,11 @@ fn backoff(failures: u32) -> Duration {
 /// Identifies the settings that decide whether an observer can be reached, without revealing them.
 pub fn fingerprint(settings: &Settings) -> String {
     let mut hash = Sha256::new();
-    let limits = [settings.daily_tokens.to_string(), settings.daily_dollars.to_string()];
+    let limits = [settings.daily_tokens.to_string(), settings.daily_usd.to_string()];
     for part in [
         settings.provider.name(),
+        settings.fallback_provider.map_or("", Provider::name),
+        &settings.fallback_model,
         &settings.model,
         &settings.anthropic_api_key,
         &settings.anthropic_base_url,

@@ -5,15 +5,16 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::lineup::{Lineup, Post};
 use super::policy::{Consequence, consequence, failure_class};
 use super::record::{Memory, Outcome};
-use super::{fingerprint, transcript};
-use crate::config::{Paths, Provider, Settings};
+use super::transcript;
+use crate::config::{Paths, Settings};
 use crate::log;
 use crate::model::{Event, EventKind, Timestamp};
-use crate::observer::{self, Answer, Observer, ObserverError, Verdict};
+use crate::observer::{self, Answer, ObserverError, Verdict};
 use crate::privacy::Cleaner;
-use crate::spool::{Claim, Claimed, LastError, Patience, Pause, Spool, SpoolError};
+use crate::spool::{Claim, Claimed, LastError, Patience, Spool, SpoolError};
 use crate::store::StoreError;
 
 /// A drainer in the background leaves after this time; the next hook starts another if there is work.
@@ -70,7 +71,7 @@ pub struct Drainer<'a> {
     cleaner: Cleaner,
     spool: Spool,
     memory: Memory,
-    observer: Box<dyn Observer>,
+    lineup: Lineup<'a>,
     foreground: bool,
     started: Timestamp,
 }
@@ -83,26 +84,14 @@ impl<'a> Drainer<'a> {
     /// [`DrainError`]; a failure of the observer's set-up is also remembered as a pause.
     pub fn new(paths: &'a Paths, settings: &'a Settings, foreground: bool) -> Result<Self, DrainError> {
         let spool = Spool::open(paths)?;
-        let observer = match observer::from_settings(settings, paths) {
-            Ok(observer) => observer,
-            Err(error) => {
-                let failure = LastError {
-                    at: Timestamp::now(),
-                    class: String::from("setup"),
-                    message: error.to_string(),
-                    remedy: error.remedy(),
-                };
-                pause(paths, &spool, settings, &failure, None, 1)?;
-                return Err(error.into());
-            }
-        };
+        let lineup = Lineup::new(paths, settings, &spool, foreground)?;
         Ok(Self {
             paths,
             settings,
             cleaner: Cleaner::new(&settings.redact_patterns),
             memory: Memory::open(paths)?,
             spool,
-            observer,
+            lineup,
             foreground,
             started: Timestamp::now(),
         })
@@ -119,18 +108,17 @@ impl<'a> Drainer<'a> {
         while self.foreground || Instant::now() < deadline {
             self.spool.import()?;
             self.recover(Timestamp::now())?;
-            if let Some(pause) = self.present_pause()? {
-                drained.stopped = drained.stopped.or(Some(pause));
-                break;
-            }
-            if let Some(reached) = self.daily_cap()? {
-                drained.stopped = Some(reached);
-                break;
-            }
-            match self.spool.claim(Timestamp::now(), self.lease(), &self.patience())? {
+            let post = match self.lineup.at_work(&self.spool, &self.memory)? {
+                Ok(post) => post,
+                Err(obstacle) => {
+                    drained.stopped = drained.stopped.or(Some(obstacle));
+                    break;
+                }
+            };
+            match self.spool.claim(Timestamp::now(), self.lease(), &self.patience(post))? {
                 Claim::Batch(claimed) => {
                     let events = claimed.events.len() as u64;
-                    let stop = self.process(*claimed, &mut drained)?;
+                    let stop = self.process(post, *claimed, &mut drained)?;
                     progress.advanced(events, &|| {
                         self.spool
                             .status()
@@ -159,51 +147,14 @@ impl<'a> Drainer<'a> {
     /// # Errors
     /// [`DrainError`] when the database fails.
     pub fn has_work(&self) -> Result<bool, DrainError> {
-        let paused = self.present_pause()?.is_some();
-        Ok(!paused && self.spool.has_due(Timestamp::now(), &self.patience())?)
+        match self.lineup.at_work(&self.spool, &self.memory)? {
+            Ok(post) => Ok(self.spool.has_due(Timestamp::now(), &self.patience(post))?),
+            Err(_) => Ok(false),
+        }
     }
 
-    /// The pause that forbids a call now. The user's own `cmem drain` tries the network once more.
-    fn present_pause(&self) -> Result<Option<LastError>, DrainError> {
-        let Some(pause) = Pause::read(self.paths) else { return Ok(None) };
-        if !pause.holds(Timestamp::now(), &fingerprint(self.settings)) {
-            return Ok(None);
-        }
-        if self.foreground && pause.class == "transient" {
-            return Ok(None);
-        }
-        let Pause { class, message, remedy, .. } = pause;
-        Ok(Some(LastError { at: Timestamp::now(), class, message, remedy }))
-    }
-
-    /// Pauses until midnight when a day's allowance is used up.
-    fn daily_cap(&self) -> Result<Option<LastError>, DrainError> {
-        let Settings { daily_tokens, daily_dollars, prices, .. } = self.settings;
-        if self.observer.provider() == Provider::Builtin || (*daily_tokens == 0 && *daily_dollars == 0.0) {
-            return Ok(None);
-        }
-        let now = Timestamp::now();
-        let (today, tomorrow) = now.day();
-        let (tokens, dollars) = self.memory.spent(today, prices)?;
-        let message = if *daily_tokens > 0 && tokens >= *daily_tokens {
-            format!("{tokens} tokens today; CMEM_DAILY_TOKENS is {daily_tokens}")
-        } else if *daily_dollars > 0.0 && dollars >= *daily_dollars {
-            format!("${dollars:.2} today; CMEM_DAILY_DOLLARS is {daily_dollars}")
-        } else {
-            return Ok(None);
-        };
-        let reached = LastError {
-            at: now,
-            class: String::from("quota"),
-            message,
-            remedy: String::from("wait until midnight, or raise the limit and `cmem queue retry --all`"),
-        };
-        pause(self.paths, &self.spool, self.settings, &reached, Some(tomorrow), 1)?;
-        Ok(Some(reached))
-    }
-
-    fn patience(&self) -> Patience {
-        let whole_turns = self.observer.wants_whole_turns();
+    fn patience(&self, post: &Post) -> Patience {
+        let whole_turns = post.observer.wants_whole_turns();
         let (max_events, max_bytes) = if whole_turns { TURN_BATCH } else { MODEL_BATCH };
         Patience {
             unfinished_turn: if whole_turns { STALE_TURN } else { self.settings.linger },
@@ -230,14 +181,19 @@ impl<'a> Drainer<'a> {
         Ok(())
     }
 
-    fn process(&self, mut claimed: Claimed, drained: &mut Drained) -> Result<Option<LastError>, DrainError> {
+    fn process(
+        &self,
+        post: &Post,
+        mut claimed: Claimed,
+        drained: &mut Drained,
+    ) -> Result<Option<LastError>, DrainError> {
         if matches!(claimed.events.first().map(|e| &e.kind), Some(EventKind::Prompt { private: true, .. })) {
             self.spool.settle_skipped(&claimed.id, "private")?;
             return Ok(None);
         }
         self.complete_stops(&mut claimed.events);
         let answer = if claimed.events.iter().any(|event| event.kind.is_evidence()) {
-            self.ask(&claimed)?
+            self.ask(post, &claimed)?
         } else {
             Answer { verdict: Verdict::Nothing, usage: observer::Usage::default(), model: String::new() }
         };
@@ -246,7 +202,7 @@ impl<'a> Drainer<'a> {
             let Outcome { class, observations } =
                 self.memory.record(&claimed, verdict, usage, &model, &self.cleaner)?;
             self.spool.settle(&claimed.id, class)?;
-            Pause::end(self.paths)?;
+            self.lineup.resume(post)?;
             // The batch is in memory: that something else cannot be done is for `cmem doctor`.
             if let Err(error) = self.memory.adopt_merged(&claimed) {
                 log::error(self.paths, &format!("adopting merged worktrees: {error}"));
@@ -261,52 +217,50 @@ impl<'a> Drainer<'a> {
             );
             return Ok(None);
         };
-        self.fail(&claimed, &verdict, class)
+        self.fail(post, &claimed, &verdict, class)
     }
 
     /// Asks once, and once more and more strictly if the answer cannot be used.
-    fn ask(&self, claimed: &Claimed) -> Result<Answer, DrainError> {
+    fn ask(&self, post: &Post, claimed: &Claimed) -> Result<Answer, DrainError> {
         let mut batch = self.memory.batch(claimed)?;
-        let answer = self.observer.observe(&batch);
+        let answer = post.observer.observe(&batch);
         if !matches!(answer.verdict, Verdict::Malformed { .. }) {
             return Ok(answer);
         }
         batch.strict = true;
-        Ok(self.observer.observe(&batch))
+        Ok(post.observer.observe(&batch))
     }
 
     fn fail(
         &self,
+        post: &Post,
         claimed: &Claimed,
         verdict: &Verdict,
         class: &'static str,
     ) -> Result<Option<LastError>, DrainError> {
         let now = Timestamp::now();
-        let failures = match Pause::read(self.paths) {
-            Some(pause) if pause.class == class => pause.failures + 1,
-            _ => 1,
-        };
+        let failures = self.lineup.failures(post, class) + 1;
         let Consequence { mut rows, stop } =
             consequence(verdict, class, claimed.events.len(), claimed.attempts, failures, now);
+        let relieved = stop.is_some_and(|until| self.lineup.is_relieved(post, until, now));
+        if relieved {
+            rows.due_at = Timestamp::default();
+            rows.parked = false;
+        }
         rows.reason = self.cleaner.redact(&rows.reason);
         self.spool.release(&claimed.id, now, &rows)?;
         let failure = LastError {
             at: now,
             class: class.to_owned(),
             message: rows.reason,
-            remedy: observer::remedy(verdict, self.settings),
+            remedy: observer::remedy(verdict, &post.settings),
         };
         log::error(self.paths, &format!("{class}: {}", failure.message));
         match stop {
-            Some(until) => {
-                pause(self.paths, &self.spool, self.settings, &failure, until, failures)?;
-                Ok(Some(failure))
-            }
-            None => {
-                self.spool.set_last_error(&failure)?;
-                Ok(None)
-            }
+            Some(until) => self.lineup.pause(post, &self.spool, &failure, until, failures)?,
+            None => self.spool.set_last_error(&failure)?,
         }
+        Ok((stop.is_some() && !relieved).then_some(failure))
     }
 
     /// Fills in the last message of clients whose Stop event does not hold it.
@@ -319,25 +273,4 @@ impl<'a> Drainer<'a> {
             }
         }
     }
-}
-
-fn pause(
-    paths: &Paths,
-    spool: &Spool,
-    settings: &Settings,
-    failure: &LastError,
-    until: Option<Timestamp>,
-    failures: u32,
-) -> Result<(), SpoolError> {
-    spool.set_last_error(failure)?;
-    let pause = Pause {
-        class: failure.class.clone(),
-        until,
-        message: failure.message.clone(),
-        remedy: failure.remedy.clone(),
-        failures,
-        fingerprint: fingerprint(settings),
-        probe: false,
-    };
-    pause.write(paths)
 }

@@ -41,7 +41,7 @@ pub(super) fn session_start(
             None
         }
     };
-    let notice = if session.notified { None } else { notice(paths, spool.as_ref()) };
+    let notice = if session.notified { None } else { notice(paths, settings, spool.as_ref()) };
     let mut shown = Shown { observations: known.unwrap_or_default(), notice: notice.is_some() };
     let mut text = None;
     if let Some(context) = context {
@@ -111,7 +111,7 @@ fn bring_home(paths: &Paths, store: &Store, identity: &Identity) {
     }
 }
 
-fn notice(paths: &Paths, spool: Option<&Spool>) -> Option<String> {
+fn notice(paths: &Paths, settings: &Settings, spool: Option<&Spool>) -> Option<String> {
     let pause = Pause::read(paths).filter(Pause::needs_user)?;
     let waiting =
         spool.and_then(|spool| spool.status().ok()).map(|status| status.waiting).unwrap_or_default();
@@ -119,6 +119,15 @@ fn notice(paths: &Paths, spool: Option<&Spool>) -> Option<String> {
         Some(until) if until > Timestamp::now() => format!(" until {}", until.local("%Y-%m-%d %H:%M")),
         _ => String::new(),
     };
+    if let Some(fallback) = settings.fallback_provider.filter(|_| pause.fallback.is_none()) {
+        return Some(format!(
+            "cmem: the observer is paused{until}: {} ({}). Its fallback {} takes its place. What to do: {}",
+            pause.message,
+            pause.class,
+            fallback.name(),
+            pause.remedy
+        ));
+    }
     Some(format!(
         "cmem: memory is paused{until}: {} ({}). {} events are kept and will be processed later. What to do: {}",
         pause.message, pause.class, waiting, pause.remedy

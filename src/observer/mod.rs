@@ -109,12 +109,11 @@ impl ObserverError {
     }
 }
 
-/// The observer that the settings ask for. Sends nothing.
+/// The observer that the settings ask for, in the given mode. Sends nothing.
 ///
 /// # Errors
 /// [`ObserverError`] names the setting that keeps it from working.
-pub fn from_settings(settings: &Settings, paths: &Paths) -> Result<Box<dyn Observer>, ObserverError> {
-    let mode = Mode::load(settings.mode.trim(), paths)?;
+pub fn new(settings: &Settings, paths: &Paths, mode: Mode) -> Result<Box<dyn Observer>, ObserverError> {
     Ok(match settings.provider {
         // Whatever keeps the command from being used, the embedded observer needs nothing.
         Provider::Auto => match claude::Claude::new(settings, paths, mode.clone()) {

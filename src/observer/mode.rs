@@ -173,6 +173,16 @@ impl Mode {
         Self::from_value(id, value)
     }
 
+    /// Mode `code` as it is in the binary.
+    ///
+    /// # Errors
+    /// [`ModeError`]; a test shows that there is none.
+    pub fn bundled() -> Result<Self, ModeError> {
+        const ID: &str = "code";
+        let text = bundled_text(ID, Path::new(""))?;
+        Self::from_value(ID, parse(ID, &text)?)
+    }
+
     /// Reads a file that shall become a mode; its name without the ending is the id.
     ///
     /// # Errors
@@ -273,6 +283,10 @@ fn read(id: &str, folder: &Path) -> Result<Value, ModeError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => bundled_text(id, &path)?,
         Err(source) => return Err(ModeError::Read { path, source }),
     };
+    parse(id, &text)
+}
+
+fn parse(id: &str, text: &str) -> Result<Value, ModeError> {
     let invalid = |reason: String| ModeError::Invalid { id: id.to_owned(), reason };
     match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(value @ Value::Object(_)) => Ok(value),
@@ -350,6 +364,7 @@ mod tests {
         let empty = tempfile::tempdir().unwrap();
         let mode = Mode::load("code", &paths(empty.path())).unwrap();
         assert_eq!((mode.types.len(), mode.concepts.len()), (9, 7));
+        assert_eq!(Mode::bundled().unwrap(), mode);
         assert_eq!(mode.type_or_first("decision"), "decision");
         assert_eq!(mode.type_or_first("poem"), "bugfix");
     }

@@ -30,13 +30,47 @@ pub struct Pause {
     pub fingerprint: String,
     /// A new session started since: one try is granted.
     pub probe: bool,
+    /// The pause of the fallback, when that failed as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Box<Self>>,
 }
 
 impl Pause {
+    /// A pause after the given failure.
+    pub fn begin(failure: &LastError, until: Option<Timestamp>, failures: u32, fingerprint: String) -> Self {
+        Self {
+            class: failure.class.clone(),
+            until,
+            message: failure.message.clone(),
+            remedy: failure.remedy.clone(),
+            failures,
+            fingerprint,
+            probe: false,
+            fallback: None,
+        }
+    }
+
+    /// The failure behind it, as of now.
+    pub fn failure(&self) -> LastError {
+        LastError {
+            at: Timestamp::now(),
+            class: self.class.clone(),
+            message: self.message.clone(),
+            remedy: self.remedy.clone(),
+        }
+    }
+
     /// Whether the observer must not be called at `now` with settings of this fingerprint.
     pub fn holds(&self, now: Timestamp, fingerprint: &str) -> bool {
         let over = self.until.is_some_and(|until| until <= now);
         !(over || self.probe || self.fingerprint != fingerprint)
+    }
+
+    /// Whether nobody may be called: neither the observer, nor the fallback that may be there.
+    pub fn forbids(&self, now: Timestamp, fingerprint: &str, has_fallback: bool) -> bool {
+        let fallback_works =
+            has_fallback && !self.fallback.as_ref().is_some_and(|pause| pause.holds(now, fingerprint));
+        self.holds(now, fingerprint) && !fallback_works
     }
 
     /// Whether only the user can end it.
@@ -91,7 +125,9 @@ impl Pause {
     /// [`SpoolError::File`] when it cannot be written.
     pub fn grant_probe(paths: &Paths) -> Result<(), SpoolError> {
         match Self::read(paths) {
-            Some(pause) if pause.needs_user() && !pause.probe => Self { probe: true, ..pause }.write(paths),
+            Some(pause) if pause.needs_user() && !pause.probe => {
+                Self { probe: true, fallback: None, ..pause }.write(paths)
+            }
             _ => Ok(()),
         }
     }

@@ -377,6 +377,7 @@ fn a_new_session_grants_one_try_only_where_the_user_is_needed() {
         failures: 1,
         fingerprint: String::from("x"),
         probe: false,
+        fallback: None,
     };
     for (class, granted) in [("auth", true), ("setup", true), ("transient", false)] {
         pause(class).write(&f.paths).unwrap();
@@ -387,4 +388,23 @@ fn a_new_session_grants_one_try_only_where_the_user_is_needed() {
     }
     Pause::end(&f.paths).unwrap();
     assert_eq!(Pause::read(&f.paths), None);
+}
+
+#[test]
+fn a_fallback_that_is_not_paused_lets_a_drainer_start() {
+    let f = fixture();
+    let failure = LastError {
+        at: Timestamp(1),
+        class: String::from("auth"),
+        message: String::from("401"),
+        remedy: String::from("log in"),
+    };
+    let pause = Pause::begin(&failure, None, 1, String::from("x"));
+    assert!(pause.forbids(Timestamp(1), "x", false));
+    assert!(!pause.forbids(Timestamp(1), "x", true));
+    let both = Pause { fallback: Some(Box::new(pause.clone())), ..pause };
+    assert!(both.forbids(Timestamp(1), "x", true));
+    both.write(&f.paths).unwrap();
+    Pause::grant_probe(&f.paths).unwrap();
+    assert!(!Pause::read(&f.paths).unwrap().forbids(Timestamp(1), "x", true));
 }

@@ -167,7 +167,7 @@ fn last_error(status: &SpoolStatus) -> Check {
 mod tests {
     use super::super::State;
     use super::*;
-    use crate::spool::Ledger;
+    use crate::spool::{LastError, Ledger};
 
     fn status(waiting: i64, age_ms: i64, pause: Option<Pause>) -> SpoolStatus {
         SpoolStatus {
@@ -181,15 +181,13 @@ mod tests {
     }
 
     fn pause(class: &str) -> Pause {
-        Pause {
+        let failure = LastError {
+            at: Timestamp(0),
             class: class.to_owned(),
-            until: None,
             message: String::from("refused"),
             remedy: String::from("set the key"),
-            failures: 1,
-            fingerprint: String::new(),
-            probe: false,
-        }
+        };
+        Pause::begin(&failure, None, 1, String::new())
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::env;
 use super::Check;
 use crate::config::{Paths, Settings, SettingsError, Sources};
 use crate::hook::install::{self, Registration, Scope};
-use crate::observer;
+use crate::observer::{self, Mode};
 use crate::store::require_sqlite_version;
 
 /// Without these nothing is captured, or nothing is recalled.
@@ -45,9 +45,18 @@ pub(super) fn observer(settings: &Settings, paths: &Paths) -> Check {
     if settings.off {
         return Check::warn(NAME, "capture and injection are switched off", "`cmem config set CMEM_OFF 0`");
     }
-    match observer::from_settings(settings, paths) {
-        Ok(observer) => Check::ok(NAME, format!("provider {}", observer.provider().name())),
-        Err(error) => Check::fail(NAME, error.to_string(), error.remedy()),
+    let set_up = |settings: &Settings| {
+        let mode = Mode::load(settings.mode.trim(), paths)?;
+        observer::new(settings, paths, mode).map(|observer| observer.provider().name())
+    };
+    let provider = match set_up(settings) {
+        Ok(provider) => provider,
+        Err(error) => return Check::fail(NAME, error.to_string(), error.remedy()),
+    };
+    match settings.of_fallback().map(|settings| set_up(&settings)) {
+        None => Check::ok(NAME, format!("provider {provider}")),
+        Some(Ok(fallback)) => Check::ok(NAME, format!("provider {provider}, fallback {fallback}")),
+        Some(Err(error)) => Check::warn(NAME, format!("CMEM_FALLBACK_PROVIDER: {error}"), error.remedy()),
     }
 }
 

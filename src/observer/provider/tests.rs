@@ -9,7 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::config::{Paths, Provider, Sources};
 use crate::model::{Event, EventKind, Outcome};
-use crate::observer::{MARKER, Similar, from_settings};
+use crate::observer::{MARKER, Similar, new};
 
 /// Answers every connection with the same bytes and keeps what it was sent.
 struct Server {
@@ -90,7 +90,7 @@ fn settings(provider: Provider, url: &str) -> Settings {
 
 fn observer(settings: &Settings) -> Result<Box<dyn Observer>, ObserverError> {
     let folder = tempfile::tempdir().unwrap();
-    from_settings(settings, &Paths::resolve(Some(folder.path())).unwrap())
+    new(settings, &Paths::resolve(Some(folder.path())).unwrap(), Mode::bundled().unwrap())
 }
 
 fn batch() -> Batch {
@@ -326,9 +326,7 @@ fn what_a_filter_keeps_back_is_tried_in_smaller_batches() {
     settings.provider = Provider::Gemini;
     settings.gemini_base_url = server.url.clone();
     settings.gemini_api_key = String::from("test-key-1234");
-    let folder = tempfile::tempdir().unwrap();
-    let paths = Paths::resolve(Some(folder.path())).unwrap();
-    let observer = from_settings(&settings, &paths).unwrap();
+    let observer = observer(&settings).unwrap();
     assert_eq!(observer.provider(), Provider::Gemini);
     let Verdict::Malformed { reason } = observer.observe(&batch()).verdict else { panic!() };
     assert!(reason.contains("safety"), "{reason}");

@@ -1,6 +1,7 @@
-//! The observer's model: answers Anthropic Messages and OpenAI chat completions with one observation for each
-//! `@@text@@` in the request, or fails in the way it is told to.
+//! The observer's model: answers Anthropic Messages, OpenAI chat completions and Gemini's generateContent with one
+//! observation for each `@@text@@` in the request, or fails in the way it is told to.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -21,6 +22,8 @@ pub enum Mode {
     Cut,
     /// HTTP 200, half of the promised bytes.
     Truncated,
+    /// HTTP 200, the answer kept back by a filter (Gemini's way; others answer with nothing).
+    Filtered,
     /// HTTP 200 with an HTML page.
     Html,
     Hang,
@@ -32,6 +35,7 @@ pub enum Mode {
 #[derive(Debug)]
 struct State {
     mode: Mode,
+    script: VecDeque<Mode>,
     requests: Vec<Request>,
 }
 
@@ -45,7 +49,8 @@ pub struct ModelServer {
 
 impl ModelServer {
     pub fn start() -> Self {
-        let state = Arc::new(Mutex::new(State { mode: Mode::Ok, requests: Vec::new() }));
+        let state =
+            Arc::new(Mutex::new(State { mode: Mode::Ok, script: VecDeque::new(), requests: Vec::new() }));
         let mut model = Self { state, server: None, port: 0 };
         model.resume();
         model
@@ -57,6 +62,16 @@ impl ModelServer {
 
     pub fn mode(&self, mode: Mode) {
         self.state.lock().unwrap().mode = mode;
+    }
+
+    /// How the next requests are answered, one after the other; then as `mode` says.
+    pub fn script(&self, modes: Vec<Mode>) {
+        self.state.lock().unwrap().script = modes.into();
+    }
+
+    /// How many answers of the script are left.
+    pub fn script_left(&self) -> usize {
+        self.state.lock().unwrap().script.len()
     }
 
     /// Refuses connections from now on.
@@ -71,7 +86,7 @@ impl ModelServer {
             let mode = {
                 let mut state = state.lock().unwrap();
                 state.requests.push(request.clone());
-                state.mode.clone()
+                state.script.pop_front().unwrap_or_else(|| state.mode.clone())
             };
             answer(&request, &mode)
         });
@@ -114,6 +129,7 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
         Mode::Hang => return Reply::Hang,
         Mode::Close => return Reply::Close,
         Mode::Text(text) => text.clone(),
+        Mode::Filtered => String::new(),
         Mode::Cut => String::from("<observation><type>discovery</type><title>ha"),
         Mode::Poison(word) if told.contains(word) => String::from("I looked at it and all seems fine."),
         Mode::Ok | Mode::Truncated | Mode::Poison(_) => observations(&told),
@@ -121,6 +137,8 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
     let limit = *mode == Mode::Cut;
     let body = if request.path.ends_with("/chat/completions") {
         chat_completion(&text, limit)
+    } else if request.path.ends_with(":generateContent") {
+        generated_content(&text, limit, *mode == Mode::Filtered)
     } else {
         message(&text, limit)
     };
@@ -182,5 +200,17 @@ fn chat_completion(text: &str, limit: bool) -> Value {
         "choices": [{"index": 0, "finish_reason": if limit { "length" } else { "stop" },
                      "message": {"role": "assistant", "content": text}}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    })
+}
+
+fn generated_content(text: &str, limit: bool, filtered: bool) -> Value {
+    if filtered {
+        return json!({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 100}});
+    }
+    json!({
+        "candidates": [{"content": {"role": "model", "parts": [{"text": text}]},
+                        "finishReason": if limit { "MAX_TOKENS" } else { "STOP" }}],
+        "modelVersion": "mock",
+        "usageMetadata": {"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120},
     })
 }
