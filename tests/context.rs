@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::common::{ModelServer, World};
+use crate::common::{Mode, ModelServer, World};
 
 #[test]
 fn a_new_session_is_told_within_the_limit_of_the_client() {
@@ -139,4 +139,41 @@ fn what_the_model_reads_is_pinned() {
         world.drain();
     }
     insta::assert_snapshot!(world.fixed(&world.context_of("next", "startup")));
+}
+
+#[test]
+fn each_end_of_a_turn_is_a_checkpoint_and_the_last_one_is_shown() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    let checkpoint = |n: u32| {
+        model.mode(Mode::Text(format!(
+            "<observation><type>discovery</type><title>finding {n}</title></observation><summary><request>request {n}\
+             </request><investigated>looked {n}</investigated><learned>learned {n}</learned><completed>completed {n}\
+             </completed><next_steps>next {n}</next_steps><notes>note {n}</notes></summary>"
+        )));
+    };
+    for n in 1..=2 {
+        checkpoint(n);
+        world.send("UserPromptSubmit", json!({"prompt": format!("do step {n}")})).answer();
+        world.note(&format!("step {n}"));
+        world.send("Stop", json!({"last_assistant_message": format!("step {n} is done")})).silent();
+        world.drain();
+    }
+    // A subagent that ends is no checkpoint, even if the model thinks so.
+    checkpoint(3);
+    world
+        .send(
+            "SubagentStop",
+            json!({"agent_id": "a1", "agent_type": "Explore", "last_assistant_message": "I found the cache."}),
+        )
+        .silent();
+    world.drain();
+    assert!(model.was_told("I found the cache."), "its words are looked at");
+    assert_eq!(world.number("memory.db", "SELECT count(*) FROM summaries"), 2);
+    assert_eq!(world.number("memory.db", "SELECT count(DISTINCT prompt_number) FROM summaries"), 2);
+    let shown = world.context_of("next", "startup");
+    for part in ["request 2", "looked 2", "learned 2", "completed 2", "next 2", "note 2"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains("request 1") && !shown.contains("learned 3"), "{shown}");
 }

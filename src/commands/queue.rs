@@ -9,6 +9,7 @@ use crate::cli::args::QueueSelection;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
+use crate::model::Timestamp;
 use crate::render;
 use crate::spool::{QueueRow, Selection, Spool, SpoolError};
 
@@ -28,8 +29,9 @@ pub fn list(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         printer.json(&rows);
         return Ok(());
     }
+    let now = Timestamp::now();
     for event in &rows {
-        printer.data(&row(event));
+        printer.data(&row(event, now));
     }
     if rows.is_empty() {
         printer.talk("the queue is empty");
@@ -37,15 +39,16 @@ pub fn list(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-fn row(event: &QueueRow) -> String {
+fn row(event: &QueueRow, now: Timestamp) -> String {
     let what = match &event.tool {
         Some(tool) => format!("{} {}", event.kind, render::line(tool)),
         None => event.kind.clone(),
     };
     let mut line = format!(
-        "{:>6}  {}  {:<7}  {what}  project {}  session {}",
+        "{:>6}  {} ({})  {:<7}  {what}  project {}  session {}",
         event.id,
         event.at.local(TIME),
+        age(now.since_ms(event.at)),
         event.state,
         render::line(&event.project),
         render::line(&event.session)
@@ -58,6 +61,17 @@ fn row(event: &QueueRow) -> String {
         line.push_str(&format!("  next try {}", due.local(TIME)));
     }
     line
+}
+
+/// How long ago, in the largest unit that fits.
+fn age(ms: i64) -> String {
+    let seconds = ms.max(0) / 1_000;
+    match seconds {
+        0..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} d ago", seconds / 86_400),
+    }
 }
 
 /// Makes events due again.
@@ -130,7 +144,6 @@ fn change(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Timestamp;
 
     #[test]
     fn a_row_says_why_an_event_waits() {
@@ -148,8 +161,8 @@ mod tests {
             due_at: None,
         };
         assert_eq!(
-            row(&event),
-            "     3  2026-01-31 00:00:00  parked   tool Ba sh  project api  session s-1  malformed: no tag in it (2 failed)"
+            row(&event, event.at.plus_ms(7_300_000)),
+            "     3  2026-01-31 00:00:00 (2 h ago)  parked   tool Ba sh  project api  session s-1  malformed: no tag in it (2 failed)"
         );
     }
 

@@ -153,7 +153,8 @@ fn session(batch: &Batch) -> String {
         text.push_str("<similar_memories>\n");
         for memory in batch.similar.iter().take(MAX_SIMILAR) {
             let title = quote(&shorten(&one_line(&memory.title), 160)).into_owned();
-            let _ = writeln!(text, "{} [{}] {title}", memory.id, quote(&one_line(&memory.r#type)));
+            let _ =
+                writeln!(text, "{} [{}] {title}", memory.id, quote(&shorten(&one_line(&memory.r#type), 40)));
         }
         text.push_str("</similar_memories>\n");
     }

@@ -93,6 +93,7 @@ fn summary_lines(summary: &Summary, room: Cost) -> Vec<String> {
         ("learned", &text.learned),
         ("next steps", &text.next_steps),
         ("notes", &text.notes),
+        ("investigated", &text.investigated),
     ] {
         let value = untagged(value);
         if value.is_empty() {
