@@ -9,6 +9,7 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 pub mod drain;
+pub mod embed;
 pub mod error;
 pub mod git;
 pub mod hook;
