@@ -12,6 +12,7 @@ pub mod drain;
 pub mod error;
 pub mod git;
 pub mod hook;
+pub mod http;
 pub mod index;
 pub mod log;
 pub mod model;
