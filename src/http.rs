@@ -229,6 +229,20 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_is_slow_is_told_from_one_that_is_away() {
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let post = |port: u16| {
+            let url = parse_url(&format!("http://127.0.0.1:{port}/")).unwrap();
+            let endpoint = Endpoint::new(url, Vec::new(), Duration::from_millis(600));
+            endpoint.connecting_within(Duration::from_millis(200)).post(&Value::Null).unwrap_err()
+        };
+        let port = silent.local_addr().unwrap().port();
+        assert!(matches!(post(port), HttpError::NoAnswer));
+        drop(silent);
+        assert!(matches!(post(port), HttpError::Failed { status: None, .. }));
+    }
+
+    #[test]
     fn addresses() {
         for (text, fault) in [
             ("https://example.org/x?y", None),

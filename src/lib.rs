@@ -16,6 +16,7 @@ pub mod http;
 pub mod index;
 pub mod log;
 pub mod model;
+pub mod notices;
 pub mod observer;
 pub mod privacy;
 pub mod render;

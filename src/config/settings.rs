@@ -53,6 +53,9 @@ const fn secret(key: &'static str, help: &'static str) -> Setting {
     Setting { key, default: "", help, secret: true, accepts: Accepts::Text }
 }
 
+const NOTICED: &str = "security_alert,sensitive";
+const TRIGGERS: &str = "types of observations that are told there, comma-separated; empty = none";
+
 static CATALOGUE: &[Setting] = &[
     setting("CMEM_OFF", "0", Accepts::Switch, "1 switches capture and injection off"),
     setting(
@@ -151,6 +154,13 @@ static CATALOGUE: &[Setting] = &[
         Accepts::Prices,
         "dollars per million tokens for cmem stats, MODEL=INPUT/CACHED/OUTPUT, comma-separated",
     ),
+    setting("CMEM_TELEGRAM_ENABLED", "1", Accepts::Switch, "0 switches notices by Telegram off"),
+    secret("CMEM_TELEGRAM_BOT_TOKEN", "token of the Telegram bot that sends notices"),
+    setting("CMEM_TELEGRAM_CHAT_ID", "", Accepts::Text, "the chat that it writes to: a number, or @channel"),
+    setting("CMEM_TELEGRAM_TRIGGER_TYPES", NOTICED, Accepts::Text, TRIGGERS),
+    setting("CMEM_TELEGRAM_BASE_URL", "https://api.telegram.org", Accepts::Text, "base URL of the Bot API"),
+    secret("CMEM_WEBHOOK_URL", "where notices are posted as JSON; kept like a key, as such addresses are"),
+    setting("CMEM_WEBHOOK_TRIGGER_TYPES", NOTICED, Accepts::Text, TRIGGERS),
     setting(
         "CMEM_LOG_LEVEL",
         "INFO",
@@ -396,6 +406,13 @@ pub struct Settings {
     pub daily_tokens: u64,
     pub daily_dollars: f64,
     pub prices: Vec<Price>,
+    pub telegram_enabled: bool,
+    pub telegram_bot_token: String,
+    pub telegram_chat_id: String,
+    pub telegram_trigger_types: Vec<String>,
+    pub telegram_base_url: String,
+    pub webhook_url: String,
+    pub webhook_trigger_types: Vec<String>,
     pub log_level: String,
 }
 
@@ -459,6 +476,13 @@ impl Settings {
             daily_tokens: number("CMEM_DAILY_TOKENS"),
             daily_dollars: value("CMEM_DAILY_DOLLARS").parse().unwrap_or_default(),
             prices: value("CMEM_PRICES").split(',').filter_map(Price::parse).collect(),
+            telegram_enabled: switch(value("CMEM_TELEGRAM_ENABLED")).unwrap_or_default(),
+            telegram_bot_token: text("CMEM_TELEGRAM_BOT_TOKEN"),
+            telegram_chat_id: text("CMEM_TELEGRAM_CHAT_ID"),
+            telegram_trigger_types: split("CMEM_TELEGRAM_TRIGGER_TYPES", ','),
+            telegram_base_url: text("CMEM_TELEGRAM_BASE_URL"),
+            webhook_url: text("CMEM_WEBHOOK_URL"),
+            webhook_trigger_types: split("CMEM_WEBHOOK_TRIGGER_TYPES", ','),
             log_level: text("CMEM_LOG_LEVEL"),
         }
     }

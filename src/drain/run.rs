@@ -11,6 +11,7 @@ use super::{fingerprint, transcript};
 use crate::config::{Paths, Provider, Settings};
 use crate::log;
 use crate::model::{Event, EventKind, Timestamp};
+use crate::notices;
 use crate::observer::{self, Answer, Observer, ObserverError, Verdict};
 use crate::privacy::Cleaner;
 use crate::spool::{Claim, Claimed, LastError, Patience, Pause, Spool, SpoolError};
@@ -52,6 +53,8 @@ pub struct Drained {
     pub events: u64,
     /// Observations stored.
     pub observations: u64,
+    /// What became of notices.
+    pub notices: notices::Report,
     /// Why the run stopped before the queue was empty.
     pub stopped: Option<LastError>,
 }
@@ -71,6 +74,9 @@ pub struct Drainer<'a> {
     spool: Spool,
     memory: Memory,
     observer: Box<dyn Observer>,
+    notices: notices::Round,
+    /// Notices were queued since the last were sent.
+    untold: bool,
     foreground: bool,
     started: Timestamp,
 }
@@ -103,6 +109,8 @@ impl<'a> Drainer<'a> {
             memory: Memory::open(paths)?,
             spool,
             observer,
+            notices: notices::Round::new(settings),
+            untold: false,
             foreground,
             started: Timestamp::now(),
         })
@@ -142,19 +150,41 @@ impl<'a> Drainer<'a> {
                     }
                 }
                 Claim::WaitUntil(at) => {
+                    if self.untold && self.send_notice(&mut drained) {
+                        continue;
+                    }
                     let wait = at.since_ms(Timestamp::now()).max(1);
                     thread::sleep(POLL.min(Duration::from_millis(wait.unsigned_abs())));
                 }
+                // One at a time: events that came meanwhile go first.
+                Claim::Nothing if self.send_notice(&mut drained) => {}
                 Claim::Nothing => break,
             }
         }
+        while self.send_notice(&mut drained) {}
         self.spool.forget_before(Timestamp::now().plus_ms(-KEEP_MS))?;
         self.spool.tidy()?;
         self.memory.checkpoint()?;
         Ok(drained)
     }
 
-    /// Whether another run would find something to do at once: asked after the lock was given up.
+    /// Makes one attempt at a notice; tells whether there was one. Whatever becomes of it, draining goes on.
+    fn send_notice(&mut self, drained: &mut Drained) -> bool {
+        let tried = self.memory.send_next(&mut self.notices, &self.cleaner, self.foreground);
+        let tried = tried.unwrap_or_else(|error| {
+            log::error(self.paths, &format!("sending notices: {error}"));
+            false
+        });
+        self.untold &= tried;
+        drained.notices = self.notices.report();
+        for failure in &drained.notices.failures {
+            log::error(self.paths, &format!("notice to {failure}"));
+        }
+        tried
+    }
+
+    /// Whether another run would find something to do at once: asked after the lock was given up. A notice that
+    /// waits is no such work: the drainer of a later hook tries it again.
     ///
     /// # Errors
     /// [`DrainError`] when the database fails.
@@ -230,7 +260,11 @@ impl<'a> Drainer<'a> {
         Ok(())
     }
 
-    fn process(&self, mut claimed: Claimed, drained: &mut Drained) -> Result<Option<LastError>, DrainError> {
+    fn process(
+        &mut self,
+        mut claimed: Claimed,
+        drained: &mut Drained,
+    ) -> Result<Option<LastError>, DrainError> {
         if matches!(claimed.events.first().map(|e| &e.kind), Some(EventKind::Prompt { private: true, .. })) {
             self.spool.settle_skipped(&claimed.id, "private")?;
             return Ok(None);
@@ -243,8 +277,9 @@ impl<'a> Drainer<'a> {
         };
         let Answer { verdict, usage, model } = answer;
         let Some(class) = failure_class(&verdict) else {
-            let Outcome { class, observations } =
-                self.memory.record(&claimed, verdict, usage, &model, &self.cleaner)?;
+            let Outcome { class, observations, notices } =
+                self.memory.record(&claimed, verdict, usage, &model, &self.cleaner, &self.notices)?;
+            self.untold |= notices > 0;
             self.spool.settle(&claimed.id, class)?;
             Pause::end(self.paths)?;
             // The batch is in memory: that something else cannot be done is for `cmem doctor`.

@@ -1,11 +1,13 @@
-//! Stand-ins for the model services, on 127.0.0.1.
+//! Stand-ins for the model services and for those that take notices, on 127.0.0.1.
 
 mod agent;
 mod http;
 mod model;
+mod post;
 
 pub use agent::{AgentApi, Step};
 pub use model::{Mode, ModelServer};
+pub use post::{Post, PostServer};
 
 use serde_json::Value;
 
