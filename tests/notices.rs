@@ -7,7 +7,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::common::{ModelServer, Post, PostServer, World, wait_for};
+use crate::common::mock::post::{Post, PostServer};
+use crate::common::{ModelServer, World, wait_for};
 
 const TOKEN: &str = "123456:SECRET-bot_Token";
 const PENDING: &str = "SELECT count(*) FROM notices WHERE state = 'pending'";
@@ -118,6 +119,10 @@ fn nothing_is_told_unless_types_are_chosen() {
     world.drain();
     assert_eq!(world.number("memory.db", "SELECT count(*) FROM notices"), 0);
     world.set("CLAUDE_MEM_TELEGRAM_ENABLED", "true");
+    // The same again, now that it would be told, is no new memory.
+    note(&world, "security_alert", "All is switched off.");
+    world.drain();
+    assert_eq!(world.number("memory.db", "SELECT count(*) FROM notices"), 0);
     note(&world, "sensitive", "not chosen");
     note(&world, "decision", "chosen");
     world.drain();
@@ -175,9 +180,7 @@ fn what_fails_for_now_is_sent_later_and_once() {
         assert_eq!(world.number("memory.db", PENDING), 1, "{failure:?}");
         assert_eq!(world.status()["notices"], json!({"pending": 1, "given_up": 0}));
         let waiting = finding(&world, "telegram");
-        assert!(
-            waiting["state"] == "warn" && waiting["message"].as_str().unwrap().contains("1 notices wait")
-        );
+        assert!(waiting["state"] == "warn" && waiting["message"].as_str().unwrap().contains("1 waiting"));
         world.assert_all_done();
         telegram.answer(Post::Take);
         for _ in 0..3 {

@@ -37,7 +37,7 @@ fn judge(
     };
     let mut told = Vec::new();
     if let (1.., Some(oldest)) = (count.pending, count.oldest_at) {
-        told.push(format!("{} notices wait, the oldest since {}", count.pending, oldest.local(TIME)));
+        told.push(format!("{} waiting, the oldest since {}", count.pending, oldest.local(TIME)));
     }
     // What was given up before the last delivery is history.
     let overcome = count.given_up_at <= count.sent_at;

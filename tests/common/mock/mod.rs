@@ -3,11 +3,10 @@
 mod agent;
 mod http;
 mod model;
-mod post;
+pub mod post;
 
 pub use agent::{AgentApi, Step};
 pub use model::{Mode, ModelServer};
-pub use post::{Post, PostServer};
 
 use serde_json::Value;
 
