@@ -12,6 +12,7 @@ use crate::config::{Paths, Settings, Sources};
 use crate::drain::{self, DrainError, Drained, Drainer, Progress};
 use crate::error::Failure;
 use crate::log;
+use crate::notices::Report;
 use crate::spool::FileLock;
 
 const WHAT: &str = "drain";
@@ -39,6 +40,9 @@ pub fn run(args: &DrainArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         "{} events in {} batches, {} observations stored",
         drained.events, drained.batches, drained.observations
     ));
+    if let Some(line) = notices(&drained.notices) {
+        printer.talk(&line);
+    }
     match drained.stopped {
         Some(stopped) => Err(Failure::new(
             WHAT,
@@ -47,6 +51,21 @@ pub fn run(args: &DrainArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         )),
         None => Ok(()),
     }
+}
+
+/// What became of notices; `None` when there were none. A failure of theirs is none of draining.
+fn notices(report: &Report) -> Option<String> {
+    let counts = [(report.sent, "sent"), (report.put_off, "put off"), (report.given_up, "given up")];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let why = match report.put_off + report.given_up {
+        0 => "",
+        _ => ": `cmem doctor` says why",
+    };
+    (!counts.is_empty()).then(|| format!("notices: {}{why}", counts.join(", ")))
 }
 
 fn lock(args: &DrainArgs, paths: &Paths) -> Result<Option<FileLock>, Failure> {

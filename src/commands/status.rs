@@ -7,9 +7,10 @@ use crate::cli::printer::Printer;
 use crate::config::{Paths, Provider};
 use crate::error::Failure;
 use crate::model::Timestamp;
+use crate::notices;
 use crate::observer;
 use crate::spool::{LastError, Ledger, SpoolStatus};
-use crate::store::Counts;
+use crate::store::{Counts, NoticeCount};
 
 const WHAT: &str = "status";
 const TIME: &str = "%Y-%m-%d %H:%M";
@@ -22,7 +23,15 @@ struct Answer {
     last_stored_at: Option<Timestamp>,
     last_error: Option<LastError>,
     paused_until: Option<Timestamp>,
+    notices: Notices,
     version: &'static str,
+}
+
+#[derive(Default, Serialize)]
+struct Notices {
+    pending: i64,
+    /// In the last seven days.
+    given_up: i64,
 }
 
 #[derive(Serialize)]
@@ -43,13 +52,16 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         Some(spool) => Some(spool.status().map_err(|error| reader::spool_failure(WHAT, &error))?),
         None => None,
     };
-    let memory = match reader::open(WHAT, paths)? {
-        Some(store) => store.counts().map_err(|error| reader::store_failure(WHAT, &error))?,
-        None => Counts::default(),
+    let (memory, outbox) = match reader::open(WHAT, paths)? {
+        Some(store) => store
+            .counts()
+            .and_then(|counts| Ok((counts, store.notices(notices::recent())?)))
+            .map_err(|error| reader::store_failure(WHAT, &error))?,
+        None => (Counts::default(), Vec::new()),
     };
     let provider = observer::effective(&settings, paths).name();
     let fallback = settings.fallback_provider.map(Provider::name);
-    let answer = answer(provider, spool.as_ref(), memory);
+    let answer = answer(provider, spool.as_ref(), memory, &outbox);
     if printer.wants_json() {
         printer.json(&answer);
         return Ok(());
@@ -60,7 +72,12 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-fn answer(provider: &'static str, spool: Option<&SpoolStatus>, memory: Counts) -> Answer {
+fn answer(
+    provider: &'static str,
+    spool: Option<&SpoolStatus>,
+    memory: Counts,
+    outbox: &[NoticeCount],
+) -> Answer {
     let now = Timestamp::now();
     Answer {
         provider,
@@ -75,6 +92,10 @@ fn answer(provider: &'static str, spool: Option<&SpoolStatus>, memory: Counts) -
         memory,
         last_error: spool.and_then(|spool| spool.last_error.clone()),
         paused_until: spool.and_then(|spool| spool.pause.as_ref()).and_then(|pause| pause.until),
+        notices: Notices {
+            pending: outbox.iter().map(|count| count.pending).sum(),
+            given_up: outbox.iter().map(|count| count.given_up).sum(),
+        },
         version: env!("CARGO_PKG_VERSION"),
     }
 }
@@ -95,6 +116,11 @@ fn text(answer: &Answer, fallback: Option<&str>, spool: Option<&SpoolStatus>, pa
         row("last stored", &answer.last_stored_at.map_or_else(|| String::from("never"), |at| at.local(TIME))),
         row("waiting", &waiting(&answer.spool)),
     ];
+    let Notices { pending, given_up } = answer.notices;
+    if pending + given_up > 0 {
+        lines
+            .push(row("notices", &format!("{pending} waiting, {given_up} given up: `cmem doctor` says why")));
+    }
     let Some(spool) = spool else { return lines };
     lines.push(row("ledger", &ledger(&spool.ledger)));
     if let Some(pause) = &spool.pause {
@@ -154,13 +180,23 @@ mod tests {
 
     #[test]
     fn the_json_has_the_documented_keys() {
-        let value = serde_json::to_value(answer("builtin", None, Counts::default())).unwrap();
+        let value = serde_json::to_value(answer("builtin", None, Counts::default(), &[])).unwrap();
         let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
         assert_eq!(
             keys,
-            ["provider", "spool", "memory", "last_stored_at", "last_error", "paused_until", "version"]
+            [
+                "provider",
+                "spool",
+                "memory",
+                "last_stored_at",
+                "last_error",
+                "paused_until",
+                "notices",
+                "version"
+            ]
         );
         assert_eq!(value["spool"], serde_json::json!({"waiting": 0, "parked": 0, "oldest_age_s": null}));
+        assert_eq!(value["notices"], serde_json::json!({"pending": 0, "given_up": 0}));
         assert_eq!(value["memory"].as_object().unwrap().len(), 4);
     }
 

@@ -1,5 +1,6 @@
 //! Settings and file locations, resolved once per process.
 
+mod catalogue;
 mod inherited;
 mod paths;
 mod prices;
@@ -7,9 +8,10 @@ mod provider;
 mod replace;
 mod settings;
 
+pub use catalogue::{Setting, catalogue, describe};
 pub use inherited::is_inherited;
 pub use paths::{Paths, PathsError};
 pub use prices::Price;
 pub use provider::Provider;
 pub use replace::replace;
-pub use settings::{Origin, Setting, Settings, SettingsError, Sources, catalogue, describe};
+pub use settings::{Origin, Settings, SettingsError, Sources};

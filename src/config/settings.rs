@@ -15,166 +15,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::catalogue::{CATALOGUE, Setting, switch};
 use super::{Price, Provider};
 
-const PREFIX: &str = "CMEM_";
-const TWIN_PREFIX: &str = "CLAUDE_MEM_";
-
-/// One known key.
-#[derive(Debug)]
-pub struct Setting {
-    /// Name in `settings.json` and in the environment.
-    pub key: &'static str,
-    /// Value when nothing sets it.
-    pub default: &'static str,
-    /// What it does, in one line.
-    pub help: &'static str,
-    /// Whether its value is a secret that is never printed.
-    pub secret: bool,
-    accepts: Accepts,
-}
-
-#[derive(Debug)]
-enum Accepts {
-    Text,
-    OneOf(&'static [&'static str]),
-    Number { min: u64, max: u64 },
-    Switch,
-    Patterns,
-    Prices,
-    Amount,
-}
-
-const fn setting(key: &'static str, default: &'static str, accepts: Accepts, help: &'static str) -> Setting {
-    Setting { key, default, help, secret: false, accepts }
-}
-
-const fn secret(key: &'static str, help: &'static str) -> Setting {
-    Setting { key, default: "", help, secret: true, accepts: Accepts::Text }
-}
-
-static CATALOGUE: &[Setting] = &[
-    setting("CMEM_OFF", "0", Accepts::Switch, "1 switches capture and injection off"),
-    setting(
-        "CMEM_PROVIDER",
-        "auto",
-        Accepts::OneOf(Provider::NAMES),
-        "who turns events into memories; auto = claude where that command can be used, else builtin",
-    ),
-    setting("CMEM_MODEL", "", Accepts::Text, "model name; empty = the provider's default"),
-    setting(
-        "CMEM_FALLBACK_PROVIDER",
-        "",
-        Accepts::OneOf(Provider::FALLBACKS),
-        "who takes over while the provider refuses or cannot be reached; empty = nobody, events wait",
-    ),
-    setting(
-        "CMEM_FALLBACK_MODEL",
-        "",
-        Accepts::Text,
-        "model name for the fallback; empty = its provider's default",
-    ),
-    secret("CMEM_ANTHROPIC_API_KEY", "key for provider anthropic; never taken from elsewhere"),
-    setting(
-        "CMEM_ANTHROPIC_BASE_URL",
-        "https://api.anthropic.com",
-        Accepts::Text,
-        "base URL for provider anthropic",
-    ),
-    secret("CMEM_OPENAI_API_KEY", "key for provider openai; may be empty for a local server"),
-    setting(
-        "CMEM_OPENAI_BASE_URL",
-        "https://api.openai.com/v1",
-        Accepts::Text,
-        "any OpenAI-compatible base URL, such as http://127.0.0.1:11434/v1",
-    ),
-    secret("CMEM_GEMINI_API_KEY", "key for provider gemini"),
-    setting(
-        "CMEM_GEMINI_BASE_URL",
-        "https://generativelanguage.googleapis.com",
-        Accepts::Text,
-        "base URL for provider gemini",
-    ),
-    setting(
-        "CMEM_CLAUDE_ENV",
-        "",
-        Accepts::Text,
-        "further variables that provider claude passes on to the command, comma-separated; keys are not passed unless named",
-    ),
-    setting("CMEM_TIMEOUT_SECS", "30", Accepts::Number { min: 1, max: 600 }, "limit for one observer call"),
-    setting(
-        "CMEM_LINGER_SECS",
-        "10",
-        Accepts::Number { min: 0, max: 600 },
-        "how long a model waits for more events before it looks at an unfinished turn",
-    ),
-    setting(
-        "CMEM_MODE",
-        "code",
-        Accepts::Text,
-        "mode id: built in, or a file in the data directory's modes/",
-    ),
-    setting(
-        "CMEM_SKIP_TOOLS",
-        "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,TaskCreate,TaskUpdate,TaskList,AskUserQuestion,ToolSearch",
-        Accepts::Text,
-        "tools that are not captured, comma-separated",
-    ),
-    setting(
-        "CMEM_EXCLUDED_PROJECTS",
-        "",
-        Accepts::Text,
-        "directories that are not captured, comma-separated globs (*, **, ?, leading ~)",
-    ),
-    setting(
-        "CMEM_REDACT_PATTERNS",
-        "",
-        Accepts::Patterns,
-        "further regular expressions to redact, one per line (or a JSON array in settings.json)",
-    ),
-    setting(
-        "CMEM_CONTEXT_TOKENS",
-        "2500",
-        Accepts::Number { min: 0, max: 100_000 },
-        "token budget of the context at session start; 0 = none",
-    ),
-    setting(
-        "CMEM_CONTEXT_OBSERVATIONS",
-        "50",
-        Accepts::Number { min: 0, max: 200 },
-        "most memories in the context at session start; 0 = none",
-    ),
-    setting(
-        "CMEM_DAILY_TOKENS",
-        "0",
-        Accepts::Number { min: 0, max: u64::MAX },
-        "most tokens that the observer may use in a day, cached ones included; 0 = no limit",
-    ),
-    setting(
-        "CMEM_DAILY_USD",
-        "0",
-        Accepts::Amount,
-        "most that the observer may cost in a day, by CMEM_PRICES; 0 = no limit",
-    ),
-    setting(
-        "CMEM_PRICES",
-        // Anthropic's list prices of November 2025.
-        "claude-haiku-4-5=1/0.1/5,claude-sonnet-4-5=3/0.3/15,claude-opus-4-5=5/0.5/25",
-        Accepts::Prices,
-        "dollars per million tokens for cmem stats, MODEL=INPUT/CACHED/OUTPUT, comma-separated",
-    ),
-    setting(
-        "CMEM_LOG_LEVEL",
-        "INFO",
-        Accepts::OneOf(&["DEBUG", "INFO", "WARN", "ERROR", "SILENT"]),
-        "what the log keeps",
-    ),
-];
-
-/// Every known key, in the order in which `cmem config list` prints them.
-pub fn catalogue() -> &'static [Setting] {
-    CATALOGUE
-}
+pub(super) const PREFIX: &str = "CMEM_";
+pub(super) const TWIN_PREFIX: &str = "CLAUDE_MEM_";
 
 /// Where a value came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -316,77 +161,6 @@ fn as_text(value: &Value) -> String {
     }
 }
 
-impl Accepts {
-    fn check(&self, value: &str) -> Result<(), String> {
-        match self {
-            Self::Text => Ok(()),
-            Self::OneOf(names) => names.contains(&value).then_some(()).ok_or_else(|| {
-                let shown: Vec<&str> =
-                    names.iter().map(|name| if name.is_empty() { "nothing" } else { *name }).collect();
-                shown.join(", ")
-            }),
-            Self::Number { min, max } => match value.parse::<u64>() {
-                Ok(n) if (*min..=*max).contains(&n) => Ok(()),
-                _ => Err(format!("whole numbers from {min} to {max}")),
-            },
-            Self::Switch => switch(value).map(|_| ()).ok_or_else(|| String::from("0, 1, true, false")),
-            Self::Amount => {
-                let is_amount = value.parse::<f64>().is_ok_and(|amount| amount.is_finite() && amount >= 0.0);
-                is_amount.then_some(()).ok_or_else(|| String::from("a number from 0, such as 0.5"))
-            }
-            Self::Prices => {
-                let is_price = |part: &str| part.trim().is_empty() || Price::parse(part).is_some();
-                value.split(',').all(is_price).then_some(()).ok_or_else(|| {
-                    String::from("MODEL=INPUT/CACHED/OUTPUT in dollars per million tokens, comma-separated")
-                })
-            }
-            Self::Patterns => {
-                for line in value.lines().filter(|line| !line.trim().is_empty()) {
-                    if let Err(error) = regex::Regex::new(line) {
-                        return Err(format!("regular expressions ({error})"));
-                    }
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-fn switch(value: &str) -> Option<bool> {
-    match value.to_ascii_lowercase().as_str() {
-        "1" | "true" | "yes" | "on" => Some(true),
-        "" | "0" | "false" | "no" | "off" => Some(false),
-        _ => None,
-    }
-}
-
-/// Finds a key of the catalogue, `CLAUDE_MEM_*` spelling included.
-///
-/// # Errors
-/// [`SettingsError::UnknownKey`].
-pub fn describe(key: &str) -> Result<&'static Setting, SettingsError> {
-    let twin = key.strip_prefix(TWIN_PREFIX).map(|rest| format!("{PREFIX}{rest}"));
-    let wanted = twin.as_deref().unwrap_or(key);
-    CATALOGUE
-        .iter()
-        .find(|setting| setting.key == wanted)
-        .ok_or_else(|| SettingsError::UnknownKey(key.to_owned()))
-}
-
-impl Setting {
-    /// Whether the key takes this value.
-    ///
-    /// # Errors
-    /// [`SettingsError::BadValue`], which names the allowed values.
-    pub fn check(&'static self, value: &str) -> Result<(), SettingsError> {
-        self.accepts.check(value).map_err(|allowed| SettingsError::BadValue {
-            key: self.key,
-            value: value.to_owned(),
-            allowed,
-        })
-    }
-}
-
 /// Every setting as the code uses it.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the catalogue holds the help line of each key")]
@@ -414,6 +188,13 @@ pub struct Settings {
     pub daily_tokens: u64,
     pub daily_usd: f64,
     pub prices: Vec<Price>,
+    pub telegram_enabled: bool,
+    pub telegram_bot_token: String,
+    pub telegram_chat_id: String,
+    pub telegram_trigger_types: Vec<String>,
+    pub telegram_base_url: String,
+    pub webhook_url: String,
+    pub webhook_trigger_types: Vec<String>,
     pub log_level: String,
 }
 
@@ -488,6 +269,13 @@ impl Settings {
             daily_tokens: number("CMEM_DAILY_TOKENS"),
             daily_usd: value("CMEM_DAILY_USD").parse().unwrap_or_default(),
             prices: value("CMEM_PRICES").split(',').filter_map(Price::parse).collect(),
+            telegram_enabled: switch(value("CMEM_TELEGRAM_ENABLED")).unwrap_or_default(),
+            telegram_bot_token: text("CMEM_TELEGRAM_BOT_TOKEN"),
+            telegram_chat_id: text("CMEM_TELEGRAM_CHAT_ID"),
+            telegram_trigger_types: split("CMEM_TELEGRAM_TRIGGER_TYPES", ','),
+            telegram_base_url: text("CMEM_TELEGRAM_BASE_URL"),
+            webhook_url: text("CMEM_WEBHOOK_URL"),
+            webhook_trigger_types: split("CMEM_WEBHOOK_TRIGGER_TYPES", ','),
             log_level: text("CMEM_LOG_LEVEL"),
         }
     }
@@ -495,6 +283,7 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
+    use super::super::catalogue::describe;
     use super::*;
 
     fn sources(file: &str, environment: &[(&str, &str)]) -> Sources {

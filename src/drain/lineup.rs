@@ -1,6 +1,7 @@
 //! Who observes now: the provider, or its fallback while the provider cannot be called.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
 use super::fingerprint;
 use super::record::Memory;
@@ -28,8 +29,8 @@ pub(super) struct Lineup<'a> {
     paths: &'a Paths,
     settings: &'a Settings,
     /// Or why it cannot be set up.
-    provider: Result<Post, LastError>,
-    fallback: Option<Post>,
+    provider: Result<Rc<Post>, LastError>,
+    fallback: Option<Rc<Post>>,
     /// The user asked for this run, so a network that failed before is tried once more.
     foreground: bool,
     /// The provider failed in this run.
@@ -50,7 +51,7 @@ impl<'a> Lineup<'a> {
         let mode = mode(paths, settings, foreground)?;
         let post = |settings: &Settings, stands_in| {
             let observer = observer::new(settings, paths, mode.clone())?;
-            Ok::<_, ObserverError>(Post { observer, settings: settings.clone(), stands_in })
+            Ok::<_, ObserverError>(Rc::new(Post { observer, settings: settings.clone(), stands_in }))
         };
         let fallback = settings.of_fallback().and_then(|settings| {
             post(&settings, true)
@@ -85,7 +86,7 @@ impl<'a> Lineup<'a> {
         &self,
         spool: &Spool,
         memory: &Memory,
-    ) -> Result<Result<&Post, LastError>, DrainError> {
+    ) -> Result<Result<Rc<Post>, LastError>, DrainError> {
         let pause = Pause::read(self.paths);
         let now = Timestamp::now();
         let holds = |pause: &Pause| pause.holds(now, &fingerprint(self.settings));
@@ -96,7 +97,7 @@ impl<'a> Lineup<'a> {
                     Some(pause) => (pause.failure(), pause.until),
                     None => match self.used_up(provider, spool, memory, now)? {
                         Some((failure, until)) => (failure, Some(until)),
-                        None => return Ok(Ok(provider)),
+                        None => return Ok(Ok(Rc::clone(provider))),
                     },
                 }
             }
@@ -107,7 +108,7 @@ impl<'a> Lineup<'a> {
                     && !pause.as_ref().and_then(|pause| pause.fallback.as_deref()).is_some_and(holds)
                     && self.used_up(fallback, spool, memory, now)?.is_none() =>
             {
-                Ok(fallback)
+                Ok(Rc::clone(fallback))
             }
             _ => Err(obstacle),
         })

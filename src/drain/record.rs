@@ -8,6 +8,7 @@ use crate::config::{Paths, Price};
 use crate::git;
 use crate::index;
 use crate::model::{Draft, Event, EventKind, Identity, SummaryDraft, Timestamp};
+use crate::notices;
 use crate::observer::{Batch, Reply, Similar, Usage, Verdict};
 use crate::privacy::Cleaner;
 use crate::retrieve;
@@ -32,6 +33,8 @@ pub(super) struct Outcome {
     pub class: &'static str,
     /// New observations.
     pub observations: u64,
+    /// Notices of them that were queued.
+    pub notices: u64,
 }
 
 impl Memory {
@@ -41,6 +44,16 @@ impl Memory {
 
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
         self.store.checkpoint()
+    }
+
+    /// Makes one attempt at a notice that is due; tells whether there was one.
+    pub(super) fn send_next(
+        &self,
+        notices: &mut notices::Round,
+        cleaner: &Cleaner,
+        eager: bool,
+    ) -> Result<bool, StoreError> {
+        notices.send_next(&self.store, cleaner, eager)
     }
 
     /// Adopts what a recorded batch shows to be worth a look: branches that were merged by now.
@@ -114,6 +127,7 @@ impl Memory {
         usage: Usage,
         model: &str,
         cleaner: &Cleaner,
+        notices: &notices::Round,
     ) -> Result<Outcome, StoreError> {
         let reply = match verdict {
             Verdict::Stored(reply) => reply,
@@ -121,7 +135,7 @@ impl Memory {
         };
         let class = if reply.drafts.is_empty() && reply.summary.is_none() { "nothing" } else { "stored" };
         let Some((first, last)) = claimed.events.first().zip(claimed.events.last()) else {
-            return Ok(Outcome { class, observations: 0 });
+            return Ok(Outcome { class, observations: 0, notices: 0 });
         };
         let session = first.session.as_str();
         let tokens_spent =
@@ -141,7 +155,7 @@ impl Memory {
                 index::record_prompt(&transaction, &prompt)?;
             }
         }
-        let mut observations = 0;
+        let (mut observations, mut queued) = (0, 0);
         for draft in reply.drafts {
             let draft = redact_draft(draft, cleaner);
             let stored = index::record_observation(
@@ -157,7 +171,14 @@ impl Memory {
                     created_at: last.at,
                 },
             )?;
-            observations += u64::from(!stored.duplicate);
+            if stored.duplicate {
+                continue;
+            }
+            observations += 1;
+            for destination in notices.wanting(&draft.r#type) {
+                transaction.queue_notice(stored.id, destination, Timestamp::now())?;
+                queued += 1;
+            }
         }
         if let Some(summary) = reply.summary {
             let summary = redact_summary(summary, cleaner);
@@ -173,7 +194,7 @@ impl Memory {
             created_at: Timestamp::now(),
         })?;
         transaction.commit()?;
-        Ok(Outcome { class, observations })
+        Ok(Outcome { class, observations, notices: queued })
     }
 }
 

@@ -12,6 +12,7 @@ use super::transcript;
 use crate::config::{Paths, Settings};
 use crate::log;
 use crate::model::{Event, EventKind, Timestamp};
+use crate::notices;
 use crate::observer::{self, Answer, ObserverError, Verdict};
 use crate::privacy::Cleaner;
 use crate::spool::{Claim, Claimed, LastError, Patience, Spool, SpoolError};
@@ -53,6 +54,8 @@ pub struct Drained {
     pub events: u64,
     /// Observations stored.
     pub observations: u64,
+    /// What became of notices.
+    pub notices: notices::Report,
     /// Why the run stopped before the queue was empty.
     pub stopped: Option<LastError>,
 }
@@ -72,6 +75,9 @@ pub struct Drainer<'a> {
     spool: Spool,
     memory: Memory,
     lineup: Lineup<'a>,
+    notices: notices::Round,
+    /// Notices were queued since the last were sent.
+    untold: bool,
     foreground: bool,
     started: Timestamp,
 }
@@ -92,6 +98,8 @@ impl<'a> Drainer<'a> {
             memory: Memory::open(paths)?,
             spool,
             lineup,
+            notices: notices::Round::new(settings),
+            untold: false,
             foreground,
             started: Timestamp::now(),
         })
@@ -115,10 +123,10 @@ impl<'a> Drainer<'a> {
                     break;
                 }
             };
-            match self.spool.claim(Timestamp::now(), self.lease(), &self.patience(post))? {
+            match self.spool.claim(Timestamp::now(), self.lease(), &self.patience(&post))? {
                 Claim::Batch(claimed) => {
                     let events = claimed.events.len() as u64;
-                    let stop = self.process(post, *claimed, &mut drained)?;
+                    let stop = self.process(&post, *claimed, &mut drained)?;
                     progress.advanced(events, &|| {
                         self.spool
                             .status()
@@ -130,25 +138,47 @@ impl<'a> Drainer<'a> {
                     }
                 }
                 Claim::WaitUntil(at) => {
+                    if self.untold && self.send_notice(&mut drained) {
+                        continue;
+                    }
                     let wait = at.since_ms(Timestamp::now()).max(1);
                     thread::sleep(POLL.min(Duration::from_millis(wait.unsigned_abs())));
                 }
+                // One at a time: events that came meanwhile go first.
+                Claim::Nothing if self.send_notice(&mut drained) => {}
                 Claim::Nothing => break,
             }
         }
+        while self.send_notice(&mut drained) {}
         self.spool.forget_before(Timestamp::now().plus_ms(-KEEP_MS))?;
         self.spool.tidy()?;
         self.memory.checkpoint()?;
         Ok(drained)
     }
 
-    /// Whether another run would find something to do at once: asked after the lock was given up.
+    /// Makes one attempt at a notice; tells whether there was one. Whatever becomes of it, draining goes on.
+    fn send_notice(&mut self, drained: &mut Drained) -> bool {
+        let tried = self.memory.send_next(&mut self.notices, &self.cleaner, self.foreground);
+        let tried = tried.unwrap_or_else(|error| {
+            log::error(self.paths, &format!("sending notices: {error}"));
+            false
+        });
+        self.untold &= tried;
+        drained.notices = self.notices.report();
+        for failure in &drained.notices.failures {
+            log::error(self.paths, &format!("notice to {failure}"));
+        }
+        tried
+    }
+
+    /// Whether another run would find something to do at once: asked after the lock was given up. A notice that
+    /// waits is no such work: the drainer of a later hook tries it again.
     ///
     /// # Errors
     /// [`DrainError`] when the database fails.
     pub fn has_work(&self) -> Result<bool, DrainError> {
         match self.lineup.at_work(&self.spool, &self.memory)? {
-            Ok(post) => Ok(self.spool.has_due(Timestamp::now(), &self.patience(post))?),
+            Ok(post) => Ok(self.spool.has_due(Timestamp::now(), &self.patience(&post))?),
             Err(_) => Ok(false),
         }
     }
@@ -182,7 +212,7 @@ impl<'a> Drainer<'a> {
     }
 
     fn process(
-        &self,
+        &mut self,
         post: &Post,
         mut claimed: Claimed,
         drained: &mut Drained,
@@ -199,8 +229,9 @@ impl<'a> Drainer<'a> {
         };
         let Answer { verdict, usage, model } = answer;
         let Some(class) = failure_class(&verdict) else {
-            let Outcome { class, observations } =
-                self.memory.record(&claimed, verdict, usage, &model, &self.cleaner)?;
+            let Outcome { class, observations, notices } =
+                self.memory.record(&claimed, verdict, usage, &model, &self.cleaner, &self.notices)?;
+            self.untold |= notices > 0;
             self.spool.settle(&claimed.id, class)?;
             self.lineup.resume(post)?;
             // The batch is in memory: that something else cannot be done is for `cmem doctor`.

@@ -29,8 +29,8 @@ fn one<S: Simd>(simd: S, a: &[i8], b: &[i8]) -> i32 {
     let mut sums = [i32x8::splat(simd, 0); 2];
     for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
         let (a, b) = (i8x32::from_slice(simd, a).widen(), i8x32::from_slice(simd, b).widen());
-        sums[0] = sums[0] + a.0.pairwise_dot_product(b.0);
-        sums[1] = sums[1] + a.1.pairwise_dot_product(b.1);
+        sums[0] += a.0.pairwise_dot_product(b.0);
+        sums[1] += a.1.pairwise_dot_product(b.1);
     }
     (sums[0] + sums[1]).reduce_sum()
 }

@@ -11,6 +11,7 @@ mod vector;
 
 pub use dot::{dot, dots};
 pub use maxsim::Query;
+pub use model::score as log_probability;
 pub use tokenize::tokens;
 pub use vector::{DIM, QUANTUM, Vector, quantize, vector};
 

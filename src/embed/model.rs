@@ -67,7 +67,7 @@ pub(super) fn find(piece: Hash) -> Option<Token> {
 }
 
 /// The logarithm of a token's probability.
-pub(super) fn score(token: Token) -> f32 {
+pub fn score(token: Token) -> f32 {
     f32::from(half(SCORES + 2 * token as usize).cast_signed()) / 1024.0
 }
 
@@ -138,7 +138,9 @@ mod tests {
 
     #[test]
     fn half_precision() {
-        for (bits, value) in [(0x3c00, 1.0), (0xc000, -2.0), (0x3555, 0.333_251_95), (0x0001, 5.960_464_5e-8), (0, 0.0)] {
+        for (bits, value) in
+            [(0x3c00, 1.0), (0xc000, -2.0), (0x3555, 0.333_251_95), (0x0001, 5.960_464_5e-8), (0, 0.0)]
+        {
             assert_eq!(from_f16(bits), value);
         }
     }

@@ -55,7 +55,9 @@ fn a_kept_vector_is_close_to_its_own() {
 #[test]
 fn what_has_no_letters_has_no_vector() {
     for text in ["", " \n", "🚀 -> ()", "。、"] {
-        assert!(vector(&plain(text, VECTOR_TOKENS)).is_none() && Query::new(&plain(text, QUERY_TOKENS)).is_none());
+        assert!(
+            vector(&plain(text, VECTOR_TOKENS)).is_none() && Query::new(&plain(text, QUERY_TOKENS)).is_none()
+        );
     }
 }
 

@@ -93,8 +93,9 @@ fn is_joint(run: &[char], classes: &[Class], at: usize) -> bool {
     let (left, right) = (run[at - 1], run[at]);
     let digits_meet_letters = (classes[at - 1] == Class::Digit) != (classes[at] == Class::Digit);
     let word_begins = left.is_lowercase() && right.is_uppercase();
-    let acronym_ends =
-        left.is_uppercase() && right.is_uppercase() && run.get(at + 1).is_some_and(|next| next.is_lowercase());
+    let acronym_ends = left.is_uppercase()
+        && right.is_uppercase()
+        && run.get(at + 1).is_some_and(|next| next.is_lowercase());
     digits_meet_letters || word_begins || acronym_ends
 }
 

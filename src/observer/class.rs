@@ -21,8 +21,6 @@ use super::{Reply, Verdict};
 use crate::config::{Provider, Settings};
 use crate::model::Timestamp;
 
-pub(super) use self::reset::retry_after;
-
 /// Longest message that is kept of what a provider said, in characters.
 const MAX_MESSAGE: usize = 600;
 /// The largest request that a provider takes was exceeded.

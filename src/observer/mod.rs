@@ -5,7 +5,6 @@ mod class;
 mod claude;
 mod diff;
 mod evidence;
-mod http;
 mod mode;
 mod parse;
 mod prompt;

@@ -6,13 +6,12 @@ mod gemini;
 mod openai;
 
 use serde_json::Value;
-use ureq::http::Uri;
 
-use super::http::{Endpoint, Locality, locality};
 use super::mode::Mode;
 use super::prompt::{self, Request};
 use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, judge};
 use crate::config::{Provider, Settings};
+use crate::http::{Endpoint, HttpError, Locality, Uri, locality, parse_url};
 use crate::model::Timestamp;
 
 /// Most output tokens per reply. Some ten observations; a batch seldom gives more than three.
@@ -115,7 +114,7 @@ impl Remote {
         let request = prompt::request(&self.mode, batch);
         let answer = match self.endpoint.post(&self.wire.body(&self.model, &request)) {
             Ok(answer) => answer,
-            Err(verdict) => return (*verdict, Spoken::default()),
+            Err(error) => return (self.no_answer(&error), Spoken::default()),
         };
         let now = Timestamp::now();
         if !(200..300).contains(&answer.status) {
@@ -136,6 +135,15 @@ impl Remote {
         }
         let verdict = judge(&spoken.text, spoken.cut, &self.mode, batch, now);
         (verdict, spoken)
+    }
+
+    fn no_answer(&self, error: &HttpError) -> Verdict {
+        match error {
+            HttpError::TooLarge { .. } => Verdict::Malformed { reason: error.to_string() },
+            HttpError::NoAnswer | HttpError::Failed { .. } => {
+                Verdict::Transient { message: class::bounded(&format!("{}: {error}", self.endpoint.host())) }
+            }
+        }
     }
 
     /// Some servers repeat the key in their complaint.
@@ -180,9 +188,6 @@ fn join(setting: &'static str, base: &str, versioned: bool, path: &str) -> Resul
     let bad =
         |reason: &str| ObserverError::BadUrl { setting, value: base.to_owned(), reason: reason.to_owned() };
     let trimmed = base.trim().trim_end_matches('/');
-    if !trimmed.starts_with("http://") && !trimmed.starts_with("https://") {
-        return Err(bad("it must begin with http:// or https://"));
-    }
     let has_path = trimmed.splitn(4, '/').nth(3).is_some();
     let complete = trimmed.ends_with("/v1") || (has_path && !versioned);
     let url = match (trimmed.ends_with(path), complete) {
@@ -190,11 +195,7 @@ fn join(setting: &'static str, base: &str, versioned: bool, path: &str) -> Resul
         (false, true) => format!("{trimmed}{path}"),
         (false, false) => format!("{trimmed}/v1{path}"),
     };
-    let uri: Uri = url.parse().map_err(|_| bad("it is not a URL"))?;
-    match uri.host() {
-        Some(host) if !host.is_empty() => Ok(uri),
-        _ => Err(bad("it names no host")),
-    }
+    parse_url(&url).map_err(bad)
 }
 
 fn header_safe(setting: &'static str, key: &str) -> Result<String, ObserverError> {

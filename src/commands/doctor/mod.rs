@@ -2,6 +2,7 @@
 
 mod data;
 mod files;
+mod notices;
 mod selftest;
 mod setup;
 
@@ -70,6 +71,7 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         files::write_ahead_logs(paths),
     ];
     checks.extend(data::memory(paths));
+    checks.extend(notices::check(&settings, paths));
     checks.extend(data::spool(paths));
     checks.push(selftest::check());
 

@@ -2,22 +2,8 @@
 
 use std::time::Duration;
 
+use crate::http::MAX_WAIT;
 use crate::model::Timestamp;
-
-/// No provider means more than this; a larger figure is a mistake of one side.
-const MAX_WAIT: Duration = Duration::from_secs(35 * 24 * 3600);
-
-/// The value of a `Retry-After` header (RFC 9110, 10.2.3): seconds, or an HTTP date.
-pub(in crate::observer) fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
-    let value = value.trim();
-    if let Ok(seconds) = value.parse::<f64>() {
-        let valid = seconds.is_finite() && seconds >= 0.0;
-        return valid.then(|| Duration::from_secs_f64(seconds.min(MAX_WAIT.as_secs_f64())));
-    }
-    let date = jiff::fmt::rfc2822::parse(value).ok()?;
-    let wait = date.timestamp().as_millisecond().saturating_sub(now.0);
-    Some(Duration::from_millis(u64::try_from(wait).unwrap_or(0)).min(MAX_WAIT))
-}
 
 /// An instant in a message: RFC 3339, Unix seconds or milliseconds, or "in 20 minutes".
 pub(super) fn from_text(text: &str, now: Timestamp) -> Option<Timestamp> {

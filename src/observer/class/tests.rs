@@ -161,19 +161,6 @@ fn texts() {
 }
 
 #[test]
-fn retry_after_in_both_forms() {
-    assert_eq!(retry_after("2", NOW), Some(Duration::from_secs(2)));
-    assert_eq!(retry_after(" 0.5 ", NOW), Some(Duration::from_millis(500)));
-    // 2026-02-02T02:40:00Z is NOW.
-    assert_eq!(retry_after("Mon, 02 Feb 2026 02:41:30 GMT", NOW), Some(Duration::from_secs(90)));
-    assert_eq!(retry_after("Mon, 02 Feb 2026 02:00:00 GMT", NOW), Some(Duration::ZERO));
-    assert_eq!(retry_after("1e300", NOW), Some(Duration::from_secs(35 * 24 * 3600)));
-    for nonsense in ["", "-1", "soon", "NaN", "inf"] {
-        assert_eq!(retry_after(nonsense, NOW), None, "{nonsense}");
-    }
-}
-
-#[test]
 fn reset_times_in_messages() {
     for (message, seconds) in [
         ("Limit reached, resets at 2026-02-02T03:40:00Z.", Some(3600)),

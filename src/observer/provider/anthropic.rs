@@ -1,9 +1,9 @@
 //! The Anthropic Messages API, <https://docs.anthropic.com/en/api/messages>.
 
 use serde_json::{Value, json};
-use ureq::http::Uri;
 
 use super::{MAX_TOKENS, ObserverError, Request, Spoken, Usage, Wire, join};
+use crate::http::Uri;
 
 /// Cheap, fast, and good enough to write notes.
 pub(super) const DEFAULT_MODEL: &str = "claude-haiku-4-5-20251001";

@@ -1,9 +1,9 @@
 //! Google's Gemini API, <https://ai.google.dev/api/generate-content>.
 
 use serde_json::{Value, json};
-use ureq::http::Uri;
 
 use super::{MAX_TOKENS, ObserverError, Request, Spoken, Usage, Wire};
+use crate::http::{Uri, parse_url};
 
 /// Google's name for its newest small model.
 pub(super) const DEFAULT_MODEL: &str = "gemini-flash-latest";
@@ -17,21 +17,12 @@ pub(super) fn url(base: &str, model: &str) -> Result<Uri, ObserverError> {
         reason: reason.to_owned(),
     };
     let base = base.trim().trim_end_matches('/');
-    if !base.starts_with("http://") && !base.starts_with("https://") {
-        return Err(bad("it must begin with http:// or https://"));
-    }
     let base = base.strip_suffix("/v1beta").unwrap_or(base);
     let model = model.trim_start_matches("models/");
     if !model.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)) {
         return Err(ObserverError::BadModel(model.to_owned()));
     }
-    let uri: Uri = format!("{base}/v1beta/models/{model}:generateContent")
-        .parse()
-        .map_err(|_| bad("it is not a URL"))?;
-    match uri.host() {
-        Some(host) if !host.is_empty() => Ok(uri),
-        _ => Err(bad("it names no host")),
-    }
+    parse_url(&format!("{base}/v1beta/models/{model}:generateContent")).map_err(bad)
 }
 
 pub(super) fn headers(key: &str) -> Vec<(&'static str, String)> {

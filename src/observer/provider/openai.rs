@@ -1,9 +1,9 @@
 //! OpenAI-compatible chat completions, <https://platform.openai.com/docs/api-reference/chat>.
 
 use serde_json::{Value, json};
-use ureq::http::Uri;
 
 use super::{MAX_TOKENS, ObserverError, Request, Spoken, Usage, Wire, join};
+use crate::http::Uri;
 
 pub(super) fn url(base: &str) -> Result<Uri, ObserverError> {
     join("CMEM_OPENAI_BASE_URL", base, false, "/chat/completions")

@@ -142,6 +142,24 @@ CREATE TABLE batches (
   created_at    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- The outbox: notices of observations, at most one to each destination. One is 'sending' before anything goes out,
+-- and what a drainer that was killed left so is never sent again.
+CREATE TABLE notices (
+  id          INTEGER PRIMARY KEY,
+  observation INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+  destination TEXT NOT NULL, -- 'telegram' or 'webhook'
+  state       TEXT NOT NULL DEFAULT 'pending', -- 'pending', 'sending', 'sent' or 'given_up'
+  tries       INTEGER NOT NULL DEFAULT 0,
+  queued_at   INTEGER NOT NULL,
+  due_at      INTEGER NOT NULL,
+  held        INTEGER NOT NULL DEFAULT 0, -- the server itself said when to come again
+  reason      TEXT, -- of the last failure, without secrets
+  remedy      TEXT,
+  changed_at  INTEGER NOT NULL,
+  UNIQUE (observation, destination)
+) STRICT;
+CREATE INDEX notices_open ON notices (destination, due_at) WHERE state IN ('pending', 'sending');
+
 -- Text indexes hold what index::split makes of the texts: tokens separated by blanks. The ascii tokenizer
 -- keeps every non-ASCII character inside a token, so that the split is decided in one place only.
 CREATE VIRTUAL TABLE observations_fts USING fts5 (

@@ -1,8 +1,9 @@
-//! Stand-ins for the model services, on 127.0.0.1.
+//! Stand-ins for the model services and for those that take notices, on 127.0.0.1.
 
 mod agent;
 mod http;
 mod model;
+pub mod post;
 
 pub use agent::{AgentApi, Step};
 pub use model::{Mode, ModelServer};

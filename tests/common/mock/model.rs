@@ -1,5 +1,6 @@
 //! The observer's model: answers Anthropic Messages, OpenAI chat completions and Gemini's generateContent with one
-//! observation for each `@@text@@` in the request, or fails in the way it is told to.
+//! observation for each `@@text@@` in the request (of type `discovery`, or of the one in `@@type:: text@@`), or fails
+//! in the way it is told to.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -176,9 +177,10 @@ fn observations(told: &str) -> String {
     }
     seen.iter()
         .map(|text| {
+            let (kind, text) = text.split_once(":: ").unwrap_or(("discovery", text));
             let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             format!(
-                "<observation><type>discovery</type><title>{text}</title><narrative>{text}</narrative></observation>\n"
+                "<observation><type>{kind}</type><title>{text}</title><narrative>{text}</narrative></observation>\n"
             )
         })
         .collect()
