@@ -9,7 +9,7 @@ mod settings;
 
 pub use inherited::is_inherited;
 pub use paths::{Paths, PathsError};
-pub use prices::Price;
+pub use prices::{LIST_DATE, Price, TOKENS_PER_OBSERVATION, TokensPerObservation};
 pub use provider::Provider;
 pub use replace::replace;
 pub use settings::{Origin, Setting, Settings, SettingsError, Sources, catalogue, describe};

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{Price, Provider};
+use super::{Price, Provider, prices};
 
 const PREFIX: &str = "CMEM_";
 const TWIN_PREFIX: &str = "CLAUDE_MEM_";
@@ -146,10 +146,9 @@ static CATALOGUE: &[Setting] = &[
     ),
     setting(
         "CMEM_PRICES",
-        // Anthropic's list prices of November 2025.
-        "claude-haiku-4-5=1/0.1/5,claude-sonnet-4-5=3/0.3/15,claude-opus-4-5=5/0.5/25",
+        prices::LIST,
         Accepts::Prices,
-        "dollars per million tokens for cmem stats, MODEL=INPUT/CACHED/OUTPUT, comma-separated",
+        "dollars per million tokens, MODEL=INPUT/CACHED/OUTPUT, comma-separated",
     ),
     setting(
         "CMEM_LOG_LEVEL",

@@ -272,7 +272,8 @@ impl<'a> Drainer<'a> {
             return Ok(answer);
         }
         batch.strict = true;
-        Ok(self.observer.observe(&batch))
+        let second = self.observer.observe(&batch);
+        Ok(Answer { usage: answer.usage + second.usage, ..second })
     }
 
     fn fail(
