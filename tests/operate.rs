@@ -199,7 +199,8 @@ fn a_second_question_is_counted_with_the_first() {
 fn the_cost_is_told_by_model() {
     let model = ModelServer::start();
     let mut world = World::with_model(&model);
-    assert!(world.cmem(&["stats"]).ok().contains("not asked yet"));
+    let nothing = world.cmem(&["stats"]).ok();
+    assert!(nothing.contains("not asked yet") && nothing.contains("0 observations, $0.0000"), "{nothing}");
     world.note("first");
     world.note("second");
     world.drain();

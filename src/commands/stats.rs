@@ -65,7 +65,8 @@ pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
     };
     let models: Vec<Row> =
         calls.into_iter().map(|count| Row { dollars: count.dollars(&settings.prices), count }).collect();
-    let total: Option<f64> = models.iter().map(|row| row.dollars).sum();
+    // The sum of no floats is -0.
+    let total = models.iter().try_fold(0.0, |total, row| Some(total + row.dollars?));
     let answer = Answer {
         since: args.since,
         observations,

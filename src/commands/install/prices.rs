@@ -63,7 +63,7 @@ fn row(provider: Provider, in_use: Provider, settings: &Settings) -> Row {
     let dollars = match provider {
         Provider::Builtin => Some(0.0),
         Provider::Claude => None,
-        _ => price.map(|price| price.dollars(input, 0.0, output) * 1000.0),
+        _ => price.map(|price| (price.dollars(input, 0.0, output) * 100_000.0).round() / 100.0),
     };
     Row {
         provider: provider.name(),
