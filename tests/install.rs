@@ -101,6 +101,47 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
+fn the_price_of_each_provider_is_told() {
+    let mut world = World::new();
+    let told = world.cmem(&["install", "--dry-run"]);
+    insta::assert_snapshot!(
+        told.err
+            .lines()
+            .filter(|line| line.contains("  ") || line.contains("1,000"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+    let row = |world: &World, provider: &str| {
+        let answer = world.cmem(&["install", "--dry-run", "--json"]).json();
+        let rows = answer["prices"].as_array().unwrap();
+        rows.iter().find(|row| row["provider"] == provider).unwrap().clone()
+    };
+    assert_eq!(
+        (&row(&world, "builtin")["dollars_per_1000_observations"], &row(&world, "builtin")["in_use"]),
+        (&json!(0.0), &json!(true))
+    );
+    assert_eq!(row(&world, "claude")["dollars_per_1000_observations"], Value::Null, "part of a subscription");
+
+    world.set("CMEM_PROVIDER", "openai");
+    world.set("CMEM_MODEL", "own-model");
+    assert!(world.cmem(&["install", "--dry-run"]).err.contains("* openai     not known for own-model"));
+    world.set("CMEM_PRICES", "own-model=0/0/1000");
+    let tokens = row(&world, "openai")["dollars_per_1000_observations"].as_f64().unwrap();
+    assert_eq!(tokens, cmem::config::TOKENS_PER_OBSERVATION.output);
+    let own = world.cmem(&["install", "--dry-run"]).err;
+    assert!(own.contains("your CMEM_PRICES") && own.contains("anthropic  not known for"), "{own}");
+    // A price for another provider's model says nothing about this one.
+    assert_eq!(row(&world, "anthropic")["model"], "claude-haiku-4-5-20251001");
+
+    fs::create_dir_all(world.data()).unwrap();
+    fs::write(world.data().join("settings.json"), "{").unwrap();
+    assert!(
+        world.cmem(&["install", "--dry-run"]).ok().contains("SessionStart"),
+        "settings do not keep it from that"
+    );
+}
+
+#[test]
 fn a_file_that_cannot_be_read_as_json_is_refused_and_left_alone() {
     let world = World::new();
     let broken = "{\"hooks\": {,}\n";

@@ -184,10 +184,23 @@ fn modes_are_listed_shown_checked_and_used() {
 }
 
 #[test]
+fn a_second_question_is_counted_with_the_first() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    model.mode(Mode::Careless);
+    world.note("answered at the second time");
+    world.drain();
+    assert_eq!(model.count(), 2);
+    let row = &world.cmem(&["stats", "--json"]).json()["models"][0];
+    assert_eq!((&row["input"], &row["output"]), (&json!(200), &json!(40)), "{row}");
+}
+
+#[test]
 fn the_cost_is_told_by_model() {
     let model = ModelServer::start();
     let mut world = World::with_model(&model);
-    assert!(world.cmem(&["stats"]).ok().contains("not asked yet"));
+    let nothing = world.cmem(&["stats"]).ok();
+    assert!(nothing.contains("not asked yet") && nothing.contains("0 observations, $0.0000"), "{nothing}");
     world.note("first");
     world.note("second");
     world.drain();
@@ -197,6 +210,13 @@ fn the_cost_is_told_by_model() {
     assert_eq!(stats["observations"], 2, "{stats}");
     assert!(row["calls"].as_i64() >= Some(1) && row["input"].as_i64() > Some(0), "{row}");
     assert_eq!((&stats["left_out"], &stats["dollars"]), (&json!(1), &json!(null)), "{stats}");
+    assert_eq!(stats["left_out_by_rule"], json!({"listing": 1}), "{stats}");
+    assert!(
+        world
+            .cmem(&["stats"])
+            .ok()
+            .contains("1 events left out before anybody was asked (in all): 1 listing")
+    );
 
     let name = row["model"].as_str().unwrap().to_owned();
     world.set("CMEM_PRICES", &format!("{name}=1000000/0/0"));

@@ -1,10 +1,13 @@
 //! `cmem install`: registers cmem's hooks with Claude Code.
 
+mod prices;
+
 use std::env;
 
 use serde::Serialize;
 
 use crate::cli::printer::Printer;
+use crate::config::Paths;
 use crate::error::Failure;
 use crate::hook::agents::CLAUDE_CODE;
 use crate::hook::install::{self, Change, InstallError, Plan, Scope};
@@ -28,6 +31,7 @@ pub struct InstallArgs {
 #[derive(Serialize)]
 struct Answer<'a> {
     client_version: Option<String>,
+    prices: Vec<prices::Row>,
     #[serde(flatten)]
     file: FileAnswer<'a>,
 }
@@ -46,7 +50,7 @@ pub(super) struct FileAnswer<'a> {
 ///
 /// # Errors
 /// [`Failure`] when the settings file cannot be read, understood or written; it is unchanged then.
-pub fn run(args: &InstallArgs, printer: &mut Printer) -> Result<(), Failure> {
+pub fn run(args: &InstallArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     let failed = |error: InstallError| Failure::new("install", &error, error.hint());
     let cwd = env::current_dir().unwrap_or_default();
     let file = install::settings_file(args.scope, &cwd).map_err(failed)?;
@@ -54,8 +58,10 @@ pub fn run(args: &InstallArgs, printer: &mut Printer) -> Result<(), Failure> {
     let version = install::installed_version(&CLAUDE_CODE);
     let plan = Plan::install(&file, &program, version).map_err(failed)?;
     let file = carry_out(&plan, args.dry_run).map_err(failed)?;
+    let prices = prices::Prices::read(paths);
     if printer.wants_json() {
-        printer.json(&Answer { client_version: version.map(|version| version.to_string()), file });
+        let client_version = version.map(|version| version.to_string());
+        printer.json(&Answer { client_version, prices: prices.rows, file });
         return Ok(());
     }
     tell(&file, printer);
@@ -69,6 +75,7 @@ pub fn run(args: &InstallArgs, printer: &mut Printer) -> Result<(), Failure> {
     if file.hooks_disabled {
         printer.talk(&format!("\"disableAllHooks\" is true in this file: {} runs no hook", CLAUDE_CODE.name));
     }
+    prices.lines().iter().for_each(|line| printer.talk(line));
     if !args.dry_run && !file.changes.is_empty() {
         printer.talk("Sessions that start from now on are remembered. `cmem doctor` checks it.");
     }

@@ -1,5 +1,7 @@
 //! `cmem stats`: what the observer was asked, and what that cost.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde::Serialize;
 
@@ -33,6 +35,7 @@ struct Answer {
     dollars_per_1000_observations: Option<f64>,
     /// Events that triage left out before anybody was paid for them, since the beginning.
     left_out: i64,
+    left_out_by_rule: BTreeMap<String, i64>,
 }
 
 #[derive(Serialize)]
@@ -53,16 +56,17 @@ pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         Some(store) => store.calls(since).map_err(|error| reader::store_failure(WHAT, &error))?,
         None => (Vec::new(), 0),
     };
-    let left_out = match reader::open_spool(WHAT, paths)? {
+    let left_out_by_rule = match reader::open_spool(WHAT, paths)? {
         Some(spool) => {
             let status = spool.status().map_err(|error| reader::spool_failure(WHAT, &error))?;
-            status.ledger.skipped.values().sum()
+            status.ledger.skipped
         }
-        None => 0,
+        None => BTreeMap::new(),
     };
     let models: Vec<Row> =
         calls.into_iter().map(|count| Row { dollars: count.dollars(&settings.prices), count }).collect();
-    let total: Option<f64> = models.iter().map(|row| row.dollars).sum();
+    // The sum of no floats is -0.
+    let total = models.iter().try_fold(0.0, |total, row| Some(total + row.dollars?));
     let answer = Answer {
         since: args.since,
         observations,
@@ -70,7 +74,8 @@ pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         dollars_per_1000_observations: total
             .filter(|_| observations > 0)
             .map(|d| d * 1000.0 / observations as f64),
-        left_out,
+        left_out: left_out_by_rule.values().sum(),
+        left_out_by_rule,
         models,
     };
     if printer.wants_json() {
@@ -107,6 +112,9 @@ fn text(answer: &Answer) -> Vec<String> {
     if let Some(per) = answer.dollars_per_1000_observations {
         lines.push(format!("${per:.2} per 1,000 observations"));
     }
-    lines.push(format!("{} events left out before anybody was asked (in all)", answer.left_out));
+    let rules: Vec<String> =
+        answer.left_out_by_rule.iter().map(|(rule, count)| format!("{count} {rule}")).collect();
+    let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
+    lines.push(format!("{} events left out before anybody was asked (in all){rules}", answer.left_out));
     lines
 }

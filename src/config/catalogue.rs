@@ -1,6 +1,6 @@
 //! Every setting by name: its default, what it takes, and one line of help.
 
-use super::prices::Price;
+use super::prices::{LIST, Price};
 use super::provider::Provider;
 use super::settings::{PREFIX, SettingsError, TWIN_PREFIX};
 
@@ -145,10 +145,9 @@ pub(super) static CATALOGUE: &[Setting] = &[
     ),
     setting(
         "CMEM_PRICES",
-        // Anthropic's list prices of November 2025.
-        "claude-haiku-4-5=1/0.1/5,claude-sonnet-4-5=3/0.3/15,claude-opus-4-5=5/0.5/25",
+        LIST,
         Accepts::Prices,
-        "dollars per million tokens for cmem stats, MODEL=INPUT/CACHED/OUTPUT, comma-separated",
+        "dollars per million tokens, MODEL=INPUT/CACHED/OUTPUT, comma-separated",
     ),
     setting("CMEM_TELEGRAM_ENABLED", "1", Accepts::Switch, "0 switches notices by Telegram off"),
     secret("CMEM_TELEGRAM_BOT_TOKEN", "token of the Telegram bot that sends notices"),

@@ -11,7 +11,7 @@ mod settings;
 pub use catalogue::{Setting, catalogue, describe};
 pub use inherited::is_inherited;
 pub use paths::{Paths, PathsError};
-pub use prices::Price;
+pub use prices::{LIST_DATE, Price, TOKENS_PER_OBSERVATION, TokensPerObservation};
 pub use provider::Provider;
 pub use replace::replace;
 pub use settings::{Origin, Settings, SettingsError, Sources};

@@ -13,7 +13,32 @@ pub struct Price {
     pub output: f64,
 }
 
+/// The default of `CMEM_PRICES`: list prices of Anthropic and Google. What `gemini-flash-latest` stands for changes; it
+/// was Gemini 2.5 Flash then.
+pub(super) const LIST: &str = "claude-haiku-4-5=1/0.1/5,claude-sonnet-4-5=3/0.3/15,claude-opus-4-5=5/0.5/25,\
+    gemini-2.5-flash=0.3/0.03/2.5,gemini-2.5-flash-lite=0.1/0.01/0.4,gemini-flash-latest=0.3/0.03/2.5";
+/// When these were the list prices.
+pub const LIST_DATE: &str = "November 2025";
+
+/// Tokens that go into one observation, and that come out with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokensPerObservation {
+    /// Input tokens, none of them from a cache.
+    pub input: f64,
+    /// Output tokens, its share of the session's summaries among them.
+    pub output: f64,
+}
+
+/// As `scripts/bench/observer_cost` measures it over the recorded sessions; that fails when it drifts away.
+pub const TOKENS_PER_OBSERVATION: TokensPerObservation =
+    TokensPerObservation { input: 3000.0, output: 370.0 };
+
 impl Price {
+    /// What so many tokens cost, in dollars.
+    pub fn dollars(&self, input: f64, cached: f64, output: f64) -> f64 {
+        (input * self.input + cached * self.cached + output * self.output) / 1_000_000.0
+    }
+
     /// The price of a model: that of the longest name with which its own begins, whatever stands before a slash.
     pub fn of<'a>(model: &str, prices: &'a [Self]) -> Option<&'a Self> {
         let plain = model.rsplit('/').next().unwrap_or(model);

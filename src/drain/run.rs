@@ -259,7 +259,8 @@ impl<'a> Drainer<'a> {
             return Ok(answer);
         }
         batch.strict = true;
-        Ok(post.observer.observe(&batch))
+        let second = post.observer.observe(&batch);
+        Ok(Answer { usage: answer.usage + second.usage, ..second })
     }
 
     fn fail(

@@ -19,7 +19,7 @@ use crate::config::{Paths, Provider, Settings, is_inherited};
 use crate::model::Timestamp;
 
 /// The alias of the smallest model: an observer's work is to sum up.
-const DEFAULT_MODEL: &str = "haiku";
+pub(super) const DEFAULT_MODEL: &str = "haiku";
 
 /// An observer behind the `claude` command.
 pub(super) struct Claude {

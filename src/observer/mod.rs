@@ -127,6 +127,16 @@ pub fn new(settings: &Settings, paths: &Paths, mode: Mode) -> Result<Box<dyn Obs
     })
 }
 
+/// The model that a provider is asked for unless `CMEM_MODEL` names another; `None` where there is no default.
+pub fn default_model(provider: Provider) -> Option<&'static str> {
+    match provider {
+        Provider::Anthropic => Some(provider::ANTHROPIC_MODEL),
+        Provider::Gemini => Some(provider::GEMINI_MODEL),
+        Provider::Claude => Some(claude::DEFAULT_MODEL),
+        Provider::Auto | Provider::Builtin | Provider::OpenAi => None,
+    }
+}
+
 /// The provider that is at work, as far as it is known without asking: `auto` is what it was found to be last.
 pub fn effective(settings: &Settings, paths: &Paths) -> Provider {
     match settings.provider {
@@ -175,6 +185,18 @@ pub struct Usage {
     pub cached: i64,
     /// Output tokens.
     pub output: i64,
+}
+
+impl std::ops::Add for Usage {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            cached: self.cached.saturating_add(other.cached),
+            output: self.output.saturating_add(other.output),
+        }
+    }
 }
 
 /// What an observer has to say about a batch.

@@ -5,6 +5,9 @@ mod anthropic;
 mod gemini;
 mod openai;
 
+pub(super) use anthropic::DEFAULT_MODEL as ANTHROPIC_MODEL;
+pub(super) use gemini::DEFAULT_MODEL as GEMINI_MODEL;
+
 use serde_json::Value;
 
 use super::mode::Mode;

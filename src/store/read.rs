@@ -36,10 +36,7 @@ impl CallCount {
             return Some(0.0);
         }
         let price = Price::of(&self.model, prices)?;
-        let cost = self.input as f64 * price.input
-            + self.cached as f64 * price.cached
-            + self.output as f64 * price.output;
-        Some(cost / 1_000_000.0)
+        Some(price.dollars(self.input as f64, self.cached as f64, self.output as f64))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the tests stand on: a world of their own with the built binary in it, and stand-ins for the models.
 
-#![allow(dead_code, reason = "the tests and each benchmark use different parts")]
+#![allow(dead_code, unused_imports, reason = "the tests and each benchmark use different parts")]
 
 pub mod client;
 pub mod mock;

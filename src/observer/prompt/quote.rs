@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 /// Every tag that means something in the request or in the reply.
 static RESERVED: &[&str] = &[
-    "assistant_message",
     "event",
     "events",
     "nothing",
@@ -16,7 +15,6 @@ static RESERVED: &[&str] = &[
     "tool_error",
     "tool_input",
     "tool_output",
-    "user_prompt",
     "user_request",
 ];
 

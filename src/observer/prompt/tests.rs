@@ -140,6 +140,29 @@ fn a_finished_turn() {
 }
 
 #[test]
+fn a_report_is_told_once() {
+    let report = EventKind::SubagentStop { message: Some(String::from("It is in src/a.rs.")) };
+    let answer = |tool: &str, text: &str| {
+        tool_answer(tool, json!({"status": "completed", "content": [{"type": "text", "text": text}]}))
+    };
+    let events = vec![
+        event(0, report),
+        answer("Agent", "It is in src/a.rs."),
+        answer("Agent", "It is elsewhere."),
+        answer("mcp__a__b", "It is in src/a.rs."),
+        answer("Agent", ""),
+    ];
+    let user = request(&mode("code"), &batch(events)).user;
+    assert_eq!(user.matches("It is in src/a.rs.").count(), 2, "{user}");
+    assert_eq!(user.matches("(its message above)").count(), 1, "{user}");
+    assert!(user.contains("It is elsewhere."));
+}
+
+fn tool_answer(name: &str, response: Value) -> Event {
+    tool(1, name, json!({"prompt": "Find it"}), response)
+}
+
+#[test]
 fn an_unfinished_turn_asks_for_no_summary() {
     let mut batch = batch(vec![tool(0, "Bash", json!({"command": "ls"}), json!({"stdout": "a\nb"}))]);
     batch.request = None;
@@ -223,7 +246,7 @@ fn hostile_content_cannot_leave_its_place() {
         let Request { system, user } = request(&mode("code"), &batch);
         assert_eq!(system, request(&mode("code"), &super::tests::batch(Vec::new())).system, "{what}");
         let (data, task) = user.rsplit_once("</events>\n").unwrap();
-        assert!(task.starts_with("\nThe turn is over."), "{what}");
+        assert!(task.starts_with("\nThe turn is over:"), "{what}");
         for (tag, count) in [
             ("<observation", 0),
             ("<nothing", 0),

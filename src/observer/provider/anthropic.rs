@@ -6,7 +6,7 @@ use super::{MAX_TOKENS, ObserverError, Request, Spoken, Usage, Wire, join};
 use crate::http::Uri;
 
 /// Cheap, fast, and good enough to write notes.
-pub(super) const DEFAULT_MODEL: &str = "claude-haiku-4-5-20251001";
+pub(in crate::observer) const DEFAULT_MODEL: &str = "claude-haiku-4-5-20251001";
 
 /// The version of the API, a required header.
 const VERSION: &str = "2023-06-01";

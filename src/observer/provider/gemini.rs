@@ -6,7 +6,7 @@ use super::{MAX_TOKENS, ObserverError, Request, Spoken, Usage, Wire};
 use crate::http::{Uri, parse_url};
 
 /// Google's name for its newest small model.
-pub(super) const DEFAULT_MODEL: &str = "gemini-flash-latest";
+pub(in crate::observer) const DEFAULT_MODEL: &str = "gemini-flash-latest";
 
 /// The model is part of the address.
 pub(super) fn url(base: &str, model: &str) -> Result<Uri, ObserverError> {

@@ -1,7 +1,7 @@
 //! Stand-ins for the model services and for those that take notices, on 127.0.0.1.
 
 mod agent;
-mod http;
+pub mod http;
 mod model;
 pub mod post;
 

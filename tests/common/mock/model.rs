@@ -31,6 +31,8 @@ pub enum Mode {
     Close,
     /// Useless prose for a request that holds this word, observations for any other.
     Poison(&'static str),
+    /// Useless prose until it is asked more strictly.
+    Careless,
 }
 
 #[derive(Debug)]
@@ -133,7 +135,8 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
         Mode::Filtered => String::new(),
         Mode::Cut => String::from("<observation><type>discovery</type><title>ha"),
         Mode::Poison(word) if told.contains(word) => String::from("I looked at it and all seems fine."),
-        Mode::Ok | Mode::Truncated | Mode::Poison(_) => observations(&told),
+        Mode::Careless if !told.contains("could not be read") => String::from("Looks good to me."),
+        Mode::Ok | Mode::Truncated | Mode::Poison(_) | Mode::Careless => observations(&told),
     };
     let limit = *mode == Mode::Cut;
     let body = if request.path.ends_with("/chat/completions") {

@@ -1,0 +1,88 @@
+//! What each observer would cost, told at installation.
+
+use serde::Serialize;
+
+use crate::config::{
+    LIST_DATE, Origin, Paths, Price, Provider, Settings, Sources, TOKENS_PER_OBSERVATION,
+    TokensPerObservation, describe,
+};
+use crate::observer::{self, Mode, ObserverError};
+
+/// One provider.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    provider: &'static str,
+    /// The one that observes as things are set.
+    in_use: bool,
+    /// The model that would be asked; `None` where that is for the user to choose.
+    model: Option<String>,
+    /// `None` where it is part of something else, or not known.
+    dollars_per_1000_observations: Option<f64>,
+}
+
+/// All of them, and whose prices these are.
+pub(super) struct Prices {
+    pub(super) rows: Vec<Row>,
+    source: String,
+}
+
+impl Prices {
+    /// By the prices and the model that are set. Settings that cannot be read are for `cmem doctor`.
+    pub(super) fn read(paths: &Paths) -> Self {
+        let sources = Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only());
+        let (settings, _) = Settings::resolve_lenient(&sources);
+        let own = describe("CMEM_PRICES").is_ok_and(|setting| sources.get(setting).1 != Origin::Default);
+        // Asks the `claude` command; one that is not set up yet is named as it is set.
+        let in_use = Mode::bundled()
+            .map_err(ObserverError::from)
+            .and_then(|mode| observer::new(&settings, paths, mode))
+            .map_or_else(|_| observer::effective(&settings, paths), |observer| observer.provider());
+        let row = |provider| row(provider, in_use, &settings);
+        let providers =
+            [Provider::Claude, Provider::Builtin, Provider::Anthropic, Provider::Gemini, Provider::OpenAi];
+        Self {
+            rows: providers.into_iter().map(row).collect(),
+            source: if own {
+                String::from("your CMEM_PRICES")
+            } else {
+                format!("list prices of {LIST_DATE}")
+            },
+        }
+    }
+
+    /// For people.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let first = format!("1,000 observations cost about (* = in use; {}, see CMEM_PRICES):", self.source);
+        [first].into_iter().chain(self.rows.iter().map(line)).collect()
+    }
+}
+
+fn row(provider: Provider, in_use: Provider, settings: &Settings) -> Row {
+    let chosen = Some(settings.model.trim()).filter(|model| !model.is_empty() && provider == in_use);
+    let model = chosen.or_else(|| observer::default_model(provider));
+    let TokensPerObservation { input, output } = TOKENS_PER_OBSERVATION;
+    let price = model.and_then(|model| Price::of(model, &settings.prices));
+    let dollars = match provider {
+        Provider::Builtin => Some(0.0),
+        Provider::Claude => None,
+        _ => price.map(|price| (price.dollars(input, 0.0, output) * 100_000.0).round() / 100.0),
+    };
+    Row {
+        provider: provider.name(),
+        in_use: provider == in_use,
+        model: model.map(str::to_owned),
+        dollars_per_1000_observations: dollars,
+    }
+}
+
+fn line(row: &Row) -> String {
+    let model = row.model.as_deref().map(crate::render::line).unwrap_or_default();
+    let cost = match (row.provider, row.dollars_per_1000_observations) {
+        ("builtin", _) => String::from("nothing"),
+        ("claude", _) => String::from("part of your Claude subscription"),
+        ("openai", None) if model.is_empty() => String::from("what your server asks; nothing for your own"),
+        (_, Some(dollars)) => format!("${dollars:.2} with {model}"),
+        (_, None) => format!("not known for {model}"),
+    };
+    format!("{} {:<10} {cost}", if row.in_use { '*' } else { ' ' }, row.provider)
+}
