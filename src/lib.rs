@@ -14,6 +14,7 @@ pub mod git;
 pub mod hook;
 pub mod index;
 pub mod log;
+pub mod mode;
 pub mod model;
 pub mod observer;
 pub mod privacy;

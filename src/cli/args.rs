@@ -86,7 +86,10 @@ pub enum Command {
     )]
     Config(ConfigCommand),
     /// Choose what kinds of memory are kept, and in which language
-    #[command(subcommand, after_help = "Example:\n  cmem mode list\n  cmem mode use code--de")]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  cmem mode list\n  cmem mode use code--de\n  cmem mode create"
+    )]
     Mode(ModeCommand),
     /// Print a completion script for a shell
     #[command(

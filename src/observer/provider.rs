@@ -9,10 +9,10 @@ use serde_json::Value;
 use ureq::http::Uri;
 
 use super::http::{Endpoint, Locality, locality};
-use super::mode::Mode;
 use super::prompt::{self, Request};
 use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, judge};
 use crate::config::{Provider, Settings};
+use crate::mode::Mode;
 use crate::model::Timestamp;
 
 /// Most output tokens per reply. Some ten observations; a batch seldom gives more than three.
