@@ -46,3 +46,19 @@ fn write(paths: &Paths, level: &str, message: &str) {
 fn one_line(message: &str) -> String {
     message.replace('\n', " ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_wrong_is_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        for message in ["mode\n\"x\"", "mode\n\"x\"", "mode \"y\""] {
+            error_once(&paths, message);
+        }
+        let told = fs::read_to_string(paths.log()).unwrap();
+        assert_eq!(told.lines().count(), 2, "{told}");
+    }
+}

@@ -21,6 +21,7 @@ mod exactly_once;
 mod help;
 mod hook_capture;
 mod install;
+mod modes;
 mod operate;
 mod privacy;
 mod real_client;

@@ -499,4 +499,46 @@ mod tests {
             assert!(message.contains(reason) && message.contains("own"), "{message}");
         }
     }
+
+    #[test]
+    fn the_nearest_word_about_the_language_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("modes")).unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join("modes").join(name), text).unwrap();
+        let whole = r#"{"name": "G", "locale": "de", "types": [{"id": "a"}], "prompts": {"role": "r", "record": "r"}}"#;
+        write("garden.json", whole);
+        write("garden--mine.json", "{}");
+        write("garden--fr.json", r#"{"labels": {"notes": "mots"}}"#);
+        let load = |id: &str| Mode::load(id, &paths(folder.path())).unwrap();
+        assert_eq!(load("garden").labels.request, "Anliegen");
+        assert_eq!(load("garden--mine").labels.request, "Anliegen");
+        let french = load("garden--fr");
+        assert_eq!((french.locale.as_str(), french.language.as_str()), ("fr", "French (français)"));
+        assert_eq!((french.labels.request.as_str(), french.labels.notes.as_str()), ("demande", "mots"));
+        assert_eq!(load("garden--ja").language, "Japanese (日本語)");
+    }
+
+    #[test]
+    fn a_type_answers_to_its_id_and_to_its_name() {
+        let mode = Mode::english();
+        assert_eq!(mode.type_id("Security Alert"), "security_alert");
+        assert_eq!(mode.type_id("security_alert"), "security_alert");
+        assert_eq!(
+            (mode.type_id("lead"), mode.type_name("lead"), mode.type_glyph("lead")),
+            ("lead", "lead", None)
+        );
+        assert_eq!(mode.type_name("security_note"), "security note");
+    }
+
+    #[test]
+    fn english_is_there_whatever_the_users_files_say() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("modes")).unwrap();
+        fs::write(folder.path().join("modes/code.json"), "[]").unwrap();
+        let settings = Settings::resolve(&crate::config::Sources::default()).unwrap();
+        let (mode, problem) = Mode::load_or_english(&settings, &paths(folder.path()));
+        assert_eq!((mode.id.as_str(), mode.types.len()), ("code", 9));
+        assert!(problem.is_some());
+        assert_eq!(mode.labels, Labels::default());
+    }
 }

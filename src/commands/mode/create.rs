@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn a_term_is_an_id_and_what_it_stands_for() {
         assert_eq!(parse_term(" a-b_1 : c: d ", true), Ok(Term::new("a-b_1", "c: d")));
-        assert_eq!(parse_term("菜：x", true).unwrap_err().contains("菜"), true);
+        assert!(parse_term("菜：x", true).unwrap_err().contains("菜"));
         assert_eq!(parse_term("a：烤", true), Ok(Term::new("a", "烤")));
         assert!(parse_term("a", true).is_err() && parse_term("a", false).is_ok());
     }
