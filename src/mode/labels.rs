@@ -105,6 +105,10 @@ impl Labels {
         ]
     }
 
+    pub(super) fn are_english(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// The first thing wrong with a label.
     pub(super) fn check(&self) -> Result<(), String> {
         let types = self.types.iter().map(|(id, text)| (id.as_str(), text.as_str(), &[][..]));

@@ -49,8 +49,9 @@ pub struct Mode {
     pub concepts: Vec<Term>,
     /// What the observer is told.
     pub prompts: Prompts,
-    /// The words around memories.
-    #[serde(default)]
+    /// The words around memories. English ones are left out of a printed mode, so that a copy of it takes on the words
+    /// of the locale that it is given.
+    #[serde(default, skip_serializing_if = "Labels::are_english")]
     pub labels: Labels,
 }
 
@@ -324,7 +325,7 @@ fn is_language_of_a_mode(id: &str) -> bool {
 
 /// Puts a bundled language below what a file says: the one of its locale, else of the id's second half, else the one that
 /// its texts ask for.
-fn with_language(own: Map<String, Value>, variant: Option<&str>) -> Map<String, Value> {
+fn with_language(mut own: Map<String, Value>, variant: Option<&str>) -> Map<String, Value> {
     let pack = match own.get("locale") {
         Some(locale) => locale.as_str().and_then(bundled::language_pack),
         None => variant
@@ -332,7 +333,12 @@ fn with_language(own: Map<String, Value>, variant: Option<&str>) -> Map<String, 
             .or_else(|| foreign::told_locale(&own).and_then(bundled::language_pack)),
     };
     match pack {
-        Some(pack) => merge(pack, own),
+        Some(pack) => {
+            if own.get("language").and_then(Value::as_str) == Some("") {
+                own.shift_remove("language");
+            }
+            merge(pack, own)
+        }
         None => own,
     }
 }

@@ -88,7 +88,7 @@ fn same(a: &str, b: &str) -> bool {
 
 fn prompts(domain: &str, types: &[Term], concepts: &[Term]) -> Value {
     let kinds = listed(types);
-    let aspects: Vec<String> = concepts.iter().map(|term| spoken(&term.id)).collect();
+    let aspects = listed(concepts);
     json!({
         "role": format!(
             "You keep the long-term memory of this work: {domain}. You are shown the record of another session, in \
@@ -99,9 +99,8 @@ fn prompts(domain: &str, types: &[Term], concepts: &[Term]) -> Value {
         "record": format!(
             "Record what the session established, if it is one of these: {kinds}. Results count, and their reasons \
              even more. Exact names, dates, amounts, wordings and sources are worth most; so is what was tried in \
-             vain, with the reason. Watch for {}. Describe the subject, not the agent. Say nothing that the record \
-             does not show; mark a guess as a guess.",
-            aspects.join(", ")
+             vain, with the reason. Pay attention to: {aspects}. Describe the subject, not the agent. Say nothing that \
+             the record does not show; mark a guess as a guess."
         ),
         "skip": format!(
             "Leave out what teaches nothing about this work ({domain}): greetings, plans that were not carried out, \
@@ -184,6 +183,6 @@ mod tests {
     fn concepts_of_the_author_replace_ours() {
         let file = Outline { concepts: vec![Term::new("heat", "")], ..outline() }.to_file();
         assert_eq!(file["concepts"].as_array().map(Vec::len), Some(1));
-        assert!(file["prompts"]["record"].as_str().unwrap().contains("Watch for heat."));
+        assert!(file["prompts"]["record"].as_str().unwrap().contains("Pay attention to: heat. Describe"));
     }
 }
