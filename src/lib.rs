@@ -16,6 +16,7 @@ pub mod hook;
 pub mod http;
 pub mod index;
 pub mod log;
+pub mod mode;
 pub mod model;
 pub mod notices;
 pub mod observer;

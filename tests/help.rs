@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "hook",
     "drain",
     "queue",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 13] = [
     "status",
     "doctor",
     "config",
+    "mode",
     "completions",
 ];
 

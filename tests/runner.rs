@@ -22,6 +22,7 @@ mod failure_mix;
 mod help;
 mod hook_capture;
 mod install;
+mod modes;
 mod notices;
 mod operate;
 mod privacy;

@@ -86,7 +86,10 @@ pub enum Command {
     )]
     Config(ConfigCommand),
     /// Choose what kinds of memory are kept, and in which language
-    #[command(subcommand, after_help = "Example:\n  cmem mode list\n  cmem mode use code--de")]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  cmem mode list\n  cmem mode use code--de\n  cmem mode create"
+    )]
     Mode(ModeCommand),
     /// Print a completion script for a shell
     #[command(
@@ -153,7 +156,7 @@ pub struct SearchArgs {
     /// Skip so many rows
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub offset: usize,
-    /// Only observations of these types, such as bugfix or decision
+    /// Only observations of these types, such as bugfix or decision; also by the name that the mode gives them
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub types: Vec<String>,
     /// Only observations with one of these concepts, such as gotcha

@@ -7,6 +7,7 @@ use crate::cli::args::ScopeArgs;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
+use crate::mode::Mode;
 use crate::model::estimate_tokens;
 use crate::render::{self, RenderedContext};
 use crate::retrieve;
@@ -24,9 +25,10 @@ struct Answer<'a> {
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure`] when the memory cannot be read or the project is unknown.
+/// [`Failure`] when the memory cannot be read, or the project or the mode is unknown.
 pub fn run(args: &ScopeArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     let settings = reader::settings(WHAT, paths)?;
+    let mode = Mode::load(settings.mode.trim(), paths).map_err(|error| reader::mode_failure(WHAT, &error))?;
     let store = reader::open(WHAT, paths)?;
     let place = reader::place(WHAT, store.as_ref(), args)?;
     let name = place.project.as_deref().unwrap_or("(all)");
@@ -34,7 +36,7 @@ pub fn run(args: &ScopeArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         Some(store) if settings.context_observations > 0 => {
             let plan = retrieve::context(store, &place.scope, name, settings.context_observations, &[])
                 .map_err(|error| reader::store_failure(WHAT, &error))?;
-            render::context(&plan, settings.context_tokens, render::MAX_UNITS)
+            render::context(&plan, &mode, settings.context_tokens, render::MAX_UNITS)
         }
         _ => RenderedContext::default(),
     };

@@ -109,6 +109,8 @@ fn background(args: &DrainArgs, paths: &Paths) {
         match result {
             Ok(drainer) if drainer.has_work().unwrap_or(false) => {}
             Ok(_) => return,
+            // Stays as it is until the user changes a setting, and every hook starts a drainer.
+            Err(error @ DrainError::Observer(_)) => return log::error_once(paths, &error.to_string()),
             Err(error) => return log::error(paths, &error.to_string()),
         }
     }

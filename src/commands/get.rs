@@ -24,11 +24,12 @@ pub fn run(args: &GetArgs, paths: &Paths, printer: &mut Printer) -> Result<(), F
     if printer.wants_json() {
         printer.json(&records);
     } else {
+        let mode = reader::mode(paths, printer);
         for (index, record) in records.iter().enumerate() {
             if index > 0 {
                 printer.data("");
             }
-            printer.data(&render::record(record));
+            printer.data(&render::record(record, &mode));
         }
     }
     if missing.is_empty() {

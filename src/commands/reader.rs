@@ -8,6 +8,7 @@ use crate::cli::printer::Printer;
 use crate::config::{Paths, Settings, Sources};
 use crate::error::Failure;
 use crate::git;
+use crate::mode::{Mode, ModeError};
 use crate::model::Identity;
 use crate::retrieve::{self, Scope};
 use crate::spool::{Spool, SpoolError};
@@ -36,6 +37,29 @@ pub(super) fn settings(what: &str, paths: &Paths) -> Result<Settings, Failure> {
     Sources::load(&paths.settings())
         .and_then(|sources| Settings::resolve(&sources))
         .map_err(|error| Failure::new(what, error, "correct it with `cmem config set`"))
+}
+
+/// The mode of the settings; what is remembered can be read without it, in English.
+pub(super) fn mode(paths: &Paths, printer: &mut Printer) -> Mode {
+    let sources = Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only());
+    let (settings, _) = Settings::resolve_lenient(&sources);
+    let (mode, problem) = Mode::load_or_english(&settings, paths);
+    if let Some(problem) = problem {
+        printer.talk(&format!("CMEM_MODE: {problem}; run `cmem doctor`"));
+    }
+    mode
+}
+
+/// A mode that cannot be used, with what to do.
+pub(super) fn mode_failure(what: &str, error: &ModeError) -> Failure {
+    let hint = match error {
+        ModeError::BadId(_) | ModeError::Missing { .. } => "see `cmem mode list`, then `cmem mode use ID`",
+        ModeError::Read { .. } => "check the file's permissions",
+        ModeError::Invalid { .. } => {
+            "mend the file; `cmem mode show code --json` is a whole one to start from"
+        }
+    };
+    Failure::new(what, error, hint)
 }
 
 /// Whose memories are asked for.

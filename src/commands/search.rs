@@ -7,6 +7,7 @@ use crate::cli::args::SearchArgs;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
+use crate::mode::Mode;
 use crate::render;
 use crate::retrieve::{self, Filter, Found, Hit};
 
@@ -29,10 +30,11 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
     let words: Vec<&str> = args.query.iter().chain(&args.more).map(String::as_str).collect();
     let query = words.join(" ");
     let store = reader::open(WHAT, paths)?;
+    let mode = reader::mode(paths, printer);
     let place = reader::place(WHAT, store.as_ref(), &args.scope)?;
     let found = match &store {
         Some(store) => {
-            let filter = filter(args, &place);
+            let filter = filter(args, &mode, &place);
             retrieve::search(store, &query, &filter, args.limit, args.offset)
                 .map_err(|error| reader::store_failure(WHAT, &error))?
         }
@@ -50,7 +52,7 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
         return Ok(());
     }
     for hit in &found.hits {
-        printer.data(&render::row(hit, place.home.as_deref()));
+        printer.data(&render::row(hit, &mode, place.home.as_deref()));
     }
     printer.talk(&footer(&found, &place, args.offset));
     if let Some(line) = reader::pending_line(pending) {
@@ -59,10 +61,10 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
     Ok(())
 }
 
-fn filter(args: &SearchArgs, place: &Place) -> Filter {
+fn filter(args: &SearchArgs, mode: &Mode, place: &Place) -> Filter {
     Filter {
         kinds: args.kinds.iter().map(|kind| (*kind).into()).collect(),
-        types: args.types.clone(),
+        types: args.types.iter().map(|word| mode.type_id(word).to_owned()).collect(),
         concepts: args.concepts.clone(),
         files: args.files.clone(),
         since: args.since,

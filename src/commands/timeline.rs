@@ -40,7 +40,7 @@ pub fn run(args: &TimelineArgs, paths: &Paths, printer: &mut Printer) -> Result<
             printer.json(&Answer { anchor: Some(timeline.anchor), items: &timeline.items });
         }
         Some(timeline) => {
-            for row in render::timeline(&timeline, place.home.as_deref()) {
+            for row in render::timeline(&timeline, &reader::mode(paths, printer), place.home.as_deref()) {
                 printer.data(&row);
             }
             printer.talk("`cmem get ID...` for the whole (500-1,000 tokens each)");

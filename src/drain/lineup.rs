@@ -8,8 +8,9 @@ use super::record::Memory;
 use super::run::DrainError;
 use crate::config::{Paths, Provider, Settings};
 use crate::log;
+use crate::mode::Mode;
 use crate::model::Timestamp;
-use crate::observer::{self, Mode, Observer, ObserverError};
+use crate::observer::{self, Observer, ObserverError};
 use crate::spool::{LastError, Pause, Spool, SpoolError};
 
 /// The fallback takes over when the provider will not be back within this time. A short failure is better waited
@@ -214,12 +215,12 @@ fn takes_over(until: Option<Timestamp>, now: Timestamp) -> bool {
 /// The mode of the settings. A hook's drainer has nobody to tell, so it works with `code` where that one cannot be
 /// used, and leaves a note.
 fn mode(paths: &Paths, settings: &Settings, foreground: bool) -> Result<Mode, ObserverError> {
-    match Mode::load(settings.mode.trim(), paths) {
-        Ok(mode) => Ok(mode),
-        Err(error) if foreground => Err(error.into()),
-        Err(error) => {
-            log::error(paths, &format!("CMEM_MODE: {error}; mode code is used instead"));
-            Ok(Mode::bundled()?)
+    match Mode::load_or_english(settings, paths) {
+        (_, Some(problem)) if foreground => Err(problem.into()),
+        (mode, Some(problem)) => {
+            log::error_once(paths, &format!("CMEM_MODE: {problem}"));
+            Ok(mode)
         }
+        (mode, None) => Ok(mode),
     }
 }

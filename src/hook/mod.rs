@@ -63,7 +63,7 @@ pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl As
     match taken {
         Ok(output) => output,
         // Nothing else of this session will be kept either: the one place where the user is told.
-        Err(why) => is_start.then(|| reply::cannot_write(&paths, &why)).flatten(),
+        Err(why) => is_start.then(|| reply::cannot_write(&paths, &settings, &why)).flatten(),
     }
 }
 

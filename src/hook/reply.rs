@@ -1,5 +1,7 @@
 //! What a hook says: the context at session start, and a notice when only the user can mend something.
 
+use std::cell::LazyCell;
+use std::ops::Deref;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -8,6 +10,7 @@ use crate::adopt;
 use crate::config::{Paths, Settings};
 use crate::git;
 use crate::log;
+use crate::mode::{Mode, fill};
 use crate::model::{Event, Identity, StartSource, Timestamp};
 use crate::render;
 use crate::retrieve;
@@ -33,7 +36,10 @@ pub(super) fn session_start(
     };
     let session = spool.as_ref().and_then(|spool| spool.session(&event.session).ok()).unwrap_or_default();
     let known = spool.as_ref().and_then(|spool| already_shown(spool, &session, event, source));
-    let context = match context(paths, settings, identity, known.as_deref().unwrap_or_default(), &session) {
+    // Read only when there is something to say.
+    let mode = LazyCell::new(|| mode(paths, settings));
+    let shown_before = known.as_deref().unwrap_or_default();
+    let context = match context(paths, settings, &mode, identity, shown_before, &session) {
         Ok(context) => context,
         Err(StoreError::Missing { .. }) => None,
         Err(error) => {
@@ -41,7 +47,7 @@ pub(super) fn session_start(
             None
         }
     };
-    let notice = if session.notified { None } else { notice(paths, settings, spool.as_ref()) };
+    let notice = if session.notified { None } else { notice(paths, settings, &mode, spool.as_ref()) };
     let mut shown = Shown { observations: known.unwrap_or_default(), notice: notice.is_some() };
     let mut text = None;
     if let Some(context) = context {
@@ -72,6 +78,7 @@ fn already_shown(
 fn context(
     paths: &Paths,
     settings: &Settings,
+    mode: &impl Deref<Target = Mode>,
     identity: &Identity,
     already_shown: &[i64],
     session: &SessionState,
@@ -88,11 +95,11 @@ fn context(
         // A session that goes on has seen every summary up to then.
         let seen_until = session.shown_at.unwrap_or_default();
         plan.summary = plan.summary.filter(|summary| summary.created_at > seen_until);
-        if plan.observations.is_empty() && plan.summary.is_none() {
-            return Ok(None);
-        }
     }
-    let context = render::context(&plan, settings.context_tokens, render::MAX_UNITS);
+    if plan.observations.is_empty() && plan.summary.is_none() {
+        return Ok(None);
+    }
+    let context = render::context(&plan, mode, settings.context_tokens, render::MAX_UNITS);
     Ok((!context.text.is_empty()).then_some(context))
 }
 
@@ -111,12 +118,29 @@ fn bring_home(paths: &Paths, store: &Store, identity: &Identity) {
     }
 }
 
-fn notice(paths: &Paths, settings: &Settings, spool: Option<&Spool>) -> Option<String> {
+/// The mode of the settings. One that cannot be used is recorded, and English takes its place.
+fn mode(paths: &Paths, settings: &Settings) -> Mode {
+    let (mode, problem) = Mode::load_or_english(settings, paths);
+    if let Some(problem) = problem {
+        log::error_once(paths, &format!("CMEM_MODE: {problem}"));
+    }
+    mode
+}
+
+fn notice(
+    paths: &Paths,
+    settings: &Settings,
+    mode: &impl Deref<Target = Mode>,
+    spool: Option<&Spool>,
+) -> Option<String> {
     let pause = Pause::read(paths).filter(Pause::needs_user)?;
     let waiting =
         spool.and_then(|spool| spool.status().ok()).map(|status| status.waiting).unwrap_or_default();
+    let labels = &mode.labels;
     let until = match pause.until {
-        Some(until) if until > Timestamp::now() => format!(" until {}", until.local("%Y-%m-%d %H:%M")),
+        Some(until) if until > Timestamp::now() => {
+            fill(&labels.until, &[("time", &until.local("%Y-%m-%d %H:%M"))])
+        }
         _ => String::new(),
     };
     if let Some(fallback) = settings.fallback_provider.filter(|_| pause.fallback.is_none()) {
@@ -128,20 +152,20 @@ fn notice(paths: &Paths, settings: &Settings, spool: Option<&Spool>) -> Option<S
             pause.remedy
         ));
     }
-    Some(format!(
-        "cmem: memory is paused{until}: {} ({}). {} events are kept and will be processed later. What to do: {}",
-        pause.message, pause.class, waiting, pause.remedy
-    ))
+    let values = [
+        ("until", until.as_str()),
+        ("why", &format!("{} ({})", pause.message, pause.class)),
+        ("count", &waiting.to_string()),
+        ("remedy", &pause.remedy),
+    ];
+    Some(render::line(&fill(&labels.paused, &values)))
 }
 
 /// The notice of a hook that cannot keep anything.
-pub(super) fn cannot_write(paths: &Paths, why: &str) -> Option<String> {
-    let notice = format!(
-        "cmem: what happens in this session cannot be remembered: {why}. What to do: run `cmem doctor`; the files \
-         are in {} and must be writable for you",
-        paths.root().display()
-    );
-    message(None, Some(&notice))
+pub(super) fn cannot_write(paths: &Paths, settings: &Settings, why: &str) -> Option<String> {
+    let (mode, _) = Mode::load_or_english(settings, paths);
+    let values = [("why", why), ("folder", &paths.root().display().to_string())];
+    message(None, Some(&render::line(&fill(&mode.labels.unwritable, &values))))
 }
 
 /// One JSON object, or nothing when there is nothing to say.

@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::mode::Mode;
 use super::parse::parse;
 use super::text::{head, one_line};
 use super::{Reply, Verdict};
 use crate::config::{Provider, Settings};
+use crate::mode::Mode;
 use crate::model::Timestamp;
 
 /// Longest message that is kept of what a provider said, in characters.

@@ -12,10 +12,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::mode::Mode;
 use super::prompt;
 use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, judge};
 use crate::config::{Paths, Provider, Settings, is_inherited};
+use crate::mode::Mode;
 use crate::model::Timestamp;
 
 /// The alias of the smallest model: an observer's work is to sum up.

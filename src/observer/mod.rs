@@ -5,18 +5,17 @@ mod class;
 mod claude;
 mod diff;
 mod evidence;
-mod mode;
 mod parse;
 mod prompt;
 mod provider;
 mod text;
 
 use crate::config::{Paths, Provider, Settings};
+use crate::mode::{Mode, ModeError};
 use crate::model::{Draft, Event, SummaryDraft, Timestamp};
 
 pub use class::remedy;
 pub use evidence::{Files, files};
-pub use mode::{Mode, ModeError, Prompts, Term};
 
 /// Stands in every request to a model, so that a hook recognises the observer's own request when it is fed back.
 pub const MARKER: &str = crate::model::OBSERVER_MARKER;

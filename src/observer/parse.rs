@@ -6,8 +6,8 @@
 mod tags;
 
 use self::tags::{Name, Tag, scan};
-use super::mode::Mode;
 use super::text::{head, one_line, shorten};
+use crate::mode::Mode;
 use crate::model::{Draft, SummaryDraft};
 
 const MAX_OBSERVATIONS: usize = 50;

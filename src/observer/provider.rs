@@ -10,11 +10,11 @@ pub(super) use gemini::DEFAULT_MODEL as GEMINI_MODEL;
 
 use serde_json::Value;
 
-use super::mode::Mode;
 use super::prompt::{self, Request};
 use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, judge};
 use crate::config::{Provider, Settings};
 use crate::http::{Endpoint, HttpError, Locality, Uri, locality, parse_url};
+use crate::mode::Mode;
 use crate::model::Timestamp;
 
 /// Most output tokens per reply. Some ten observations; a batch seldom gives more than three.

@@ -2,13 +2,14 @@
 
 use super::plain::{block, line};
 use super::style::{FAINT, ID, STRONG};
+use crate::mode::Mode;
 use crate::model::{Observation, Priority, Prompt, Status, Summary, Timestamp};
 use crate::retrieve::Record;
 
-/// Everything that is known of a record, as paragraphs.
-pub fn record(record: &Record) -> String {
+/// Everything that is known of a record, as paragraphs; the mode names its type.
+pub fn record(record: &Record, mode: &Mode) -> String {
     let paragraphs = match record {
-        Record::Observation(observation) => observation_text(observation),
+        Record::Observation(observation) => observation_text(observation, mode),
         Record::Summary(summary) => summary_text(summary),
         Record::Prompt(prompt) => prompt_text(prompt),
     };
@@ -16,9 +17,9 @@ pub fn record(record: &Record) -> String {
     paragraphs.join("\n")
 }
 
-fn observation_text(memory: &Observation) -> Vec<String> {
+fn observation_text(memory: &Observation, mode: &Mode) -> Vec<String> {
     let mut paragraphs = vec![
-        heading(&memory.id.to_string(), &memory.r#type, &memory.title),
+        heading(&memory.id.to_string(), mode.type_name(&memory.r#type), &memory.title),
         line(&memory.subtitle),
         origin(
             &memory.project,
@@ -142,7 +143,7 @@ mod tests {
             created_at: Timestamp::parse("2026-01-31").unwrap(),
         };
         assert_eq!(
-            strip_str(&record(&Record::Prompt(prompt))).to_string(),
+            strip_str(&record(&Record::Prompt(prompt), &Mode::english())).to_string(),
             "#P7 prompt\n2026-01-31 00:00 · project api · session s-1, prompt 2\nwhy\n  does it fail?"
         );
     }

@@ -2,38 +2,39 @@
 
 use super::plain::line;
 use super::style::{FAINT, ID, STRONG, glyph};
+use crate::mode::Mode;
 use crate::model::{RecordId, Status};
 use crate::retrieve::{Hit, Timeline};
 
 /// One row of a search: id, date, sign of the type, title, price; the project where it is not `home`, and
 /// where a merged record came from. With `home` = `None` the project is not named.
-pub fn row(hit: &Hit, home: Option<&str>) -> String {
+pub fn row(hit: &Hit, mode: &Mode, home: Option<&str>) -> String {
     format!(
         "{ID}{:>5}{ID:#}  {}  {}{}",
         hit.id.to_string(),
         hit.created_at.local("%Y-%m-%d"),
-        what(hit),
+        what(hit, mode),
         place(hit, home)
     )
 }
 
 /// The rows of a timeline, oldest first, the anchor marked.
-pub fn timeline(timeline: &Timeline, home: Option<&str>) -> Vec<String> {
-    timeline.items.iter().map(|hit| moment(hit, timeline.anchor, home)).collect()
+pub fn timeline(timeline: &Timeline, mode: &Mode, home: Option<&str>) -> Vec<String> {
+    timeline.items.iter().map(|hit| moment(hit, timeline.anchor, mode, home)).collect()
 }
 
-fn moment(hit: &Hit, anchor: RecordId, home: Option<&str>) -> String {
+fn moment(hit: &Hit, anchor: RecordId, mode: &Mode, home: Option<&str>) -> String {
     format!(
         "{} {ID}{:>5}{ID:#}  {}  {}{}",
         if hit.id == anchor { "→" } else { " " },
         hit.id.to_string(),
         hit.created_at.local("%Y-%m-%d %H:%M"),
-        what(hit),
+        what(hit, mode),
         place(hit, home)
     )
 }
 
-fn what(hit: &Hit) -> String {
+fn what(hit: &Hit, mode: &Mode) -> String {
     let mark = match hit.status {
         Status::Active => "",
         Status::Review => " [in review]",
@@ -42,7 +43,7 @@ fn what(hit: &Hit) -> String {
     };
     format!(
         "{} {STRONG}{}{STRONG:#}{mark}  {FAINT}(~{} tokens){FAINT:#}",
-        glyph(hit.kind, &hit.r#type),
+        glyph(hit.kind, &hit.r#type, mode),
         line(&hit.title),
         hit.tokens
     )
@@ -88,23 +89,29 @@ mod tests {
 
     #[test]
     fn a_row_is_one_line_with_its_price() {
-        assert_eq!(plain(&row(&hit(), None)), "   12  2026-01-31  ● cache is cold  (~85 tokens)");
-        assert_eq!(plain(&row(&hit(), Some("api"))), plain(&row(&hit(), None)));
-        assert!(plain(&row(&hit(), Some("web"))).ends_with("(~85 tokens)  api"));
+        assert_eq!(
+            plain(&row(&hit(), &Mode::english(), None)),
+            "   12  2026-01-31  ● cache is cold  (~85 tokens)"
+        );
+        assert_eq!(
+            plain(&row(&hit(), &Mode::english(), Some("api"))),
+            plain(&row(&hit(), &Mode::english(), None))
+        );
+        assert!(plain(&row(&hit(), &Mode::english(), Some("web"))).ends_with("(~85 tokens)  api"));
     }
 
     #[test]
     fn a_merged_row_names_its_origin() {
         let merged =
             Hit { project: String::from("api/side"), merged_into: Some(String::from("api")), ..hit() };
-        assert!(plain(&row(&merged, None)).ends_with("  ← api/side, merged"));
+        assert!(plain(&row(&merged, &Mode::english(), None)).ends_with("  ← api/side, merged"));
     }
 
     #[test]
     fn the_anchor_is_marked_and_a_state_is_said() {
         let old = Hit { id: RecordId::Summary(3), status: Status::Superseded, ..hit() };
         let both = Timeline { anchor: RecordId::Observation(12), items: vec![old, hit()] };
-        let lines = timeline(&both, None);
+        let lines = timeline(&both, &Mode::english(), None);
         assert!(lines[0].starts_with(' ') && lines[0].contains("[superseded]"), "{}", lines[0]);
         assert!(lines[1].starts_with('→'), "{}", lines[1]);
     }

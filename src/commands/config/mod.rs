@@ -60,15 +60,21 @@ pub fn list(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
 /// [`Failure`] for an unknown key, a value that it does not take, or a file that cannot be read or written.
 pub fn set(key: &str, value: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     const WHAT: &str = "config set";
-    let setting = known(WHAT, key)?;
-    setting.check(value).map_err(|error| Failure::usage(WHAT, error, "nothing was changed"))?;
-    paths.create().map_err(|error| {
-        Failure::new(WHAT, error, "name a writable directory with --data-dir or CMEM_DATA_DIR")
-    })?;
-    let mut file = open(WHAT, paths)?;
-    file.set(setting.key, value);
-    save(WHAT, &file)?;
+    let setting = put(WHAT, key, value, paths)?;
     tell(setting, WHAT, paths, printer)
+}
+
+/// Writes a value to `settings.json` for `what`, which says so itself.
+pub(super) fn put(what: &str, key: &str, value: &str, paths: &Paths) -> Result<&'static Setting, Failure> {
+    let setting = known(what, key)?;
+    setting.check(value).map_err(|error| Failure::usage(what, error, "nothing was changed"))?;
+    paths.create().map_err(|error| {
+        Failure::new(what, error, "name a writable directory with --data-dir or CMEM_DATA_DIR")
+    })?;
+    let mut file = open(what, paths)?;
+    file.set(setting.key, value);
+    save(what, &file)?;
+    Ok(setting)
 }
 
 /// Takes a setting out of `settings.json`, under both its spellings.

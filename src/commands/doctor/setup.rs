@@ -5,7 +5,8 @@ use std::env;
 use super::Check;
 use crate::config::{Paths, Settings, SettingsError, Sources};
 use crate::hook::install::{self, Registration, Scope};
-use crate::observer::{self, Mode};
+use crate::mode::Mode;
+use crate::observer;
 use crate::store::require_sqlite_version;
 
 /// Without these nothing is captured, or nothing is recalled.

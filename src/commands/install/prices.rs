@@ -6,7 +6,8 @@ use crate::config::{
     LIST_DATE, Origin, Paths, Price, Provider, Settings, Sources, TOKENS_PER_OBSERVATION,
     TokensPerObservation, describe,
 };
-use crate::observer::{self, Mode, ObserverError};
+use crate::mode::Mode;
+use crate::observer;
 
 /// One provider.
 #[derive(Debug, Serialize)]
@@ -33,9 +34,7 @@ impl Prices {
         let (settings, _) = Settings::resolve_lenient(&sources);
         let own = describe("CMEM_PRICES").is_ok_and(|setting| sources.get(setting).1 != Origin::Default);
         // Asks the `claude` command; one that is not set up yet is named as it is set.
-        let in_use = Mode::bundled()
-            .map_err(ObserverError::from)
-            .and_then(|mode| observer::new(&settings, paths, mode))
+        let in_use = observer::new(&settings, paths, Mode::english())
             .map_or_else(|_| observer::effective(&settings, paths), |observer| observer.provider());
         let row = |provider| row(provider, in_use, &settings);
         let providers =

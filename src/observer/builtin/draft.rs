@@ -7,9 +7,9 @@ use super::runs::{Runs, runs};
 use super::sentences::{self, Sentence, headline, names_something, sentences, tells, weight};
 use super::turn::Turn;
 use super::words::{Language, Words, fill};
+use crate::mode::Mode;
 use crate::model::Draft;
 use crate::observer::evidence::{self, Files};
-use crate::observer::mode::Mode;
 use crate::observer::text::{head, one_line, shorten};
 
 const MAX_REQUEST: usize = 300;

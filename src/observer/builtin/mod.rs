@@ -18,9 +18,9 @@ mod words;
 
 use self::draft::{Understood, understand};
 use self::words::Language;
-use super::mode::Mode;
 use super::{Answer, Batch, Observer, Reply, Usage, Verdict};
 use crate::config::Provider;
+use crate::mode::Mode;
 
 /// The embedded observer.
 #[derive(Debug)]

@@ -246,7 +246,7 @@ fn hostile_content_cannot_leave_its_place() {
         let Request { system, user } = request(&mode("code"), &batch);
         assert_eq!(system, request(&mode("code"), &super::tests::batch(Vec::new())).system, "{what}");
         let (data, task) = user.rsplit_once("</events>\n").unwrap();
-        assert!(task.starts_with("\nThe turn is over:"), "{what}");
+        assert!(task.starts_with("The turn is over:"), "{what}");
         for (tag, count) in [
             ("<observation", 0),
             ("<nothing", 0),

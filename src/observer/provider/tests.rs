@@ -90,7 +90,7 @@ fn settings(provider: Provider, url: &str) -> Settings {
 
 fn observer(settings: &Settings) -> Result<Box<dyn Observer>, ObserverError> {
     let folder = tempfile::tempdir().unwrap();
-    new(settings, &Paths::resolve(Some(folder.path())).unwrap(), Mode::bundled().unwrap())
+    new(settings, &Paths::resolve(Some(folder.path())).unwrap(), Mode::english())
 }
 
 fn batch() -> Batch {

@@ -1,7 +1,13 @@
 //! Modes as data: what kinds of memory there are, and what the observer is asked to look for.
 //!
 //! `a` is a whole mode; `a--b` is a set of overrides merged into `a` (objects key by key, anything else replaced).
-//! The user's files in the data directory's `modes/` come before the ones in the binary.
+//! The user's files in the data directory's `modes/` come before the ones in the binary. Where `b` is the locale of a
+//! bundled language, `a--b` needs no file: language and labels come from the binary.
+
+mod bundled;
+mod foreign;
+mod labels;
+mod outline;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,60 +15,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::config::Paths;
+pub use labels::{Labels, fill};
+pub use outline::Outline;
+
+use crate::config::{Paths, Settings};
 
 /// Longest mode id: it becomes a file name.
 const MAX_ID: usize = 64;
 
-macro_rules! bundled {
-    ($($id:literal),* $(,)?) => {
-        &[$(($id, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/modes/", $id, ".json")))),*]
-    };
-}
-
-/// Modes in the binary: id and JSON text.
-static BUNDLED: &[(&str, &str)] = bundled![
-    "code",
-    "code--ar",
-    "code--bn",
-    "code--concise",
-    "code--cs",
-    "code--da",
-    "code--de",
-    "code--el",
-    "code--es",
-    "code--fi",
-    "code--fr",
-    "code--he",
-    "code--hi",
-    "code--hu",
-    "code--id",
-    "code--it",
-    "code--ja",
-    "code--ko",
-    "code--nl",
-    "code--no",
-    "code--pl",
-    "code--pt-br",
-    "code--ro",
-    "code--ru",
-    "code--sv",
-    "code--th",
-    "code--tr",
-    "code--uk",
-    "code--ur",
-    "code--vi",
-    "code--zh",
-    "code--zh-tw",
-    "email-investigation",
-    "law-study",
-    "ops-incident",
-];
-
 /// A mode, overrides merged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mode {
     /// Its id, such as `code--zh`.
     #[serde(skip)]
@@ -79,17 +43,20 @@ pub struct Mode {
     #[serde(default)]
     pub locale: String,
     /// Types of observation; the first is the fallback.
-    #[serde(alias = "observation_types")]
     pub types: Vec<Term>,
     /// Concepts that an observation may carry.
-    #[serde(alias = "observation_concepts")]
+    #[serde(default)]
     pub concepts: Vec<Term>,
     /// What the observer is told.
     pub prompts: Prompts,
+    /// The words around memories. English ones are left out of a printed mode, so that a copy of it takes on the words
+    /// of the locale that it is given.
+    #[serde(default, skip_serializing_if = "Labels::are_english")]
+    pub labels: Labels,
 }
 
 /// One type or concept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
     /// Stable id, the same in every language.
     pub id: String,
@@ -99,29 +66,45 @@ pub struct Term {
     /// What it stands for; becomes part of the prompt.
     #[serde(default)]
     pub description: String,
-    /// One character of the basic plane.
-    #[serde(default, alias = "emoji")]
+    /// One character; of the basic plane in the binary's modes.
+    #[serde(default)]
     pub glyph: String,
 }
 
-/// The parts of the prompt that a mode decides. The aliases are claude-mem's names for the same parts, so that
-/// a mode written for it loads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+impl Term {
+    /// A term without label and sign.
+    pub fn new(id: &str, description: &str) -> Self {
+        Self { id: id.to_owned(), description: description.to_owned(), ..Self::default() }
+    }
+
+    /// Whether a text can be the id of a type or concept.
+    pub fn is_id(text: &str) -> bool {
+        let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
+        (1..=40).contains(&text.len()) && text.bytes().all(allowed)
+    }
+}
+
+/// The parts of the prompt that a mode decides.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompts {
     /// Who the observer is.
-    #[serde(alias = "system_identity")]
     pub role: String,
     /// What to record.
-    #[serde(alias = "recording_focus")]
     pub record: String,
     /// What to leave out.
-    #[serde(alias = "skip_guidance")]
+    #[serde(default)]
     pub skip: String,
     /// How to fill the fields.
-    #[serde(default, alias = "field_guidance")]
+    #[serde(default)]
     pub fields: String,
+    /// How to choose a type, beside the descriptions of the types.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub types: String,
+    /// How to choose concepts, beside their descriptions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub concepts: String,
     /// What a session summary is.
-    #[serde(default, alias = "summary_instruction")]
+    #[serde(default)]
     pub summary: String,
 }
 
@@ -166,41 +149,62 @@ impl Mode {
     /// [`ModeError`] names the id, the file, and what is wrong.
     pub fn load(id: &str, paths: &Paths) -> Result<Self, ModeError> {
         check_id(id)?;
-        let value = match id.split_once("--") {
-            None => read(id, &paths.modes())?,
-            Some((base, _)) => merge(read(base, &paths.modes())?, read(id, &paths.modes())?),
+        let own = match read(id, &paths.modes()) {
+            Err(ModeError::Missing { .. }) if is_language_of_a_mode(id) => Map::new(),
+            own => own?,
         };
-        Self::from_value(id, value)
+        Self::assemble(id, own, paths.modes())
     }
 
-    /// Mode `code` as it is in the binary.
-    ///
-    /// # Errors
-    /// [`ModeError`]; a test shows that there is none.
-    pub fn bundled() -> Result<Self, ModeError> {
-        const ID: &str = "code";
-        let text = bundled_text(ID, Path::new(""))?;
-        Self::from_value(ID, parse(ID, &text)?)
+    /// The mode of the settings; where it cannot be used, the one of the binary in English, and why. For all that must
+    /// go on.
+    pub fn load_or_english(settings: &Settings, paths: &Paths) -> (Self, Option<ModeError>) {
+        match Self::load(settings.mode.trim(), paths) {
+            Ok(mode) => (mode, None),
+            Err(problem) => (Self::english(), Some(problem)),
+        }
     }
 
-    /// Reads a file that shall become a mode; its name without the ending is the id.
+    /// The mode `code` of the binary, whatever the user's files say.
+    pub fn english() -> Self {
+        let value = bundled::text("code").and_then(|text| serde_json::from_str(text).ok());
+        value.and_then(|value| Self::from_value("code", value).ok()).unwrap_or_default()
+    }
+
+    /// Reads a file that shall become a mode; its name without the ending is the id. The parent of an override is
+    /// looked for beside it first.
     ///
     /// # Errors
     /// [`ModeError`], as for an installed one.
     pub fn from_file(path: &Path, paths: &Paths) -> Result<Self, ModeError> {
         let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         check_id(&id)?;
-        let own = read(&id, path.parent().unwrap_or(Path::new("")))?;
-        let value = match id.split_once("--") {
-            None => own,
-            Some((base, _)) => merge(read(base, &paths.modes())?, own),
-        };
-        Self::from_value(&id, value)
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let own = read(&id, folder)?;
+        let (base, _) = id.split_once("--").unwrap_or_default();
+        let is_beside = folder.join(format!("{base}.json")).is_file();
+        Self::assemble(&id, own, if is_beside { folder.to_owned() } else { paths.modes() })
     }
 
-    fn from_value(id: &str, value: Value) -> Result<Self, ModeError> {
+    /// What a mode without parent would be with this as its file.
+    ///
+    /// # Errors
+    /// [`ModeError`].
+    pub fn from_value(id: &str, own: Value) -> Result<Self, ModeError> {
+        Self::assemble(id, foreign::renamed(object(id, own)?), PathBuf::new())
+    }
+
+    /// Puts the parent below what a mode says itself, and judges the whole.
+    fn assemble(id: &str, own: Map<String, Value>, parents: PathBuf) -> Result<Self, ModeError> {
         let invalid = |reason: String| ModeError::Invalid { id: id.to_owned(), reason };
-        let mode: Self = serde_json::from_value(value).map_err(|error| invalid(error.to_string()))?;
+        let whole = match id.split_once("--") {
+            None => with_language(own, None),
+            Some((base, variant)) => {
+                merge(with_language(read(base, &parents)?, None), with_language(own, Some(variant)))
+            }
+        };
+        let mode: Self =
+            serde_json::from_value(Value::Object(whole)).map_err(|error| invalid(error.to_string()))?;
         mode.check().map_err(invalid)?;
         Ok(Self { id: id.to_owned(), ..mode })
     }
@@ -219,13 +223,53 @@ impl Mode {
 
     /// Ids of the modes in the binary.
     pub fn built_in() -> impl Iterator<Item = &'static str> {
-        BUNDLED.iter().map(|(id, _)| *id)
+        bundled::ids()
+    }
+
+    /// Whether a text can be the id of a mode.
+    ///
+    /// # Errors
+    /// [`ModeError::BadId`].
+    pub fn check_id(id: &str) -> Result<(), ModeError> {
+        check_id(id)
+    }
+
+    /// What people read in place of a type's id; the id itself where the mode does not have it, because the memory was
+    /// written in another mode.
+    pub fn type_name<'a>(&'a self, id: &'a str) -> &'a str {
+        let own = || self.find_type(id).map(|term| term.label.as_str());
+        self.labels
+            .types
+            .get(id)
+            .map(String::as_str)
+            .or_else(own)
+            .filter(|name| !name.is_empty())
+            .unwrap_or(id)
+    }
+
+    /// The sign of a type, if the mode has the type and a sign for it.
+    pub fn type_glyph(&self, id: &str) -> Option<&str> {
+        self.find_type(id).map(|term| term.glyph.as_str()).filter(|glyph| !glyph.is_empty())
+    }
+
+    /// The id of the type that a person calls so, by id or by name; other words stay as they are.
+    pub fn type_id<'a>(&'a self, word: &'a str) -> &'a str {
+        let called = |term: &&Term| self.type_name(&term.id).to_lowercase() == word.to_lowercase();
+        let named = || self.types.iter().find(called);
+        self.find_type(word).or_else(named).map_or(word, |term| &term.id)
+    }
+
+    fn find_type(&self, id: &str) -> Option<&Term> {
+        self.types.iter().find(|term| term.id == id)
     }
 
     /// `wanted` if the mode has that type, else its first.
     pub(crate) fn type_or_first<'a>(&'a self, wanted: &'a str) -> &'a str {
-        let known = self.types.iter().any(|term| term.id == wanted);
-        if known { wanted } else { self.types.first().map_or(wanted, |term| &term.id) }
+        if self.find_type(wanted).is_some() {
+            wanted
+        } else {
+            self.types.first().map_or(wanted, |term| &term.id)
+        }
     }
 
     /// Whether the mode has this concept.
@@ -239,8 +283,7 @@ impl Mode {
         }
         for (what, terms) in [("types", &self.types), ("concepts", &self.concepts)] {
             for (index, term) in terms.iter().enumerate() {
-                let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
-                if term.id.is_empty() || term.id.len() > 40 || !term.id.bytes().all(allowed) {
+                if !Term::is_id(&term.id) {
                     return Err(format!("{what}: {:?} is not an id", term.id));
                 }
                 if terms.iter().take(index).any(|earlier| earlier.id == term.id) {
@@ -252,13 +295,12 @@ impl Mode {
             ("name", &self.name),
             ("prompts.role", &self.prompts.role),
             ("prompts.record", &self.prompts.record),
-            ("prompts.skip", &self.prompts.skip),
         ] {
             if text.trim().is_empty() {
                 return Err(format!("{what} is empty"));
             }
         }
-        Ok(())
+        self.labels.check()
     }
 }
 
@@ -276,48 +318,75 @@ fn check_id(id: &str) -> Result<(), ModeError> {
     if fits && id.len() <= MAX_ID { Ok(()) } else { Err(ModeError::BadId(id.to_owned())) }
 }
 
-fn read(id: &str, folder: &Path) -> Result<Value, ModeError> {
-    let path = folder.join(format!("{id}.json"));
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => bundled_text(id, &path)?,
-        Err(source) => return Err(ModeError::Read { path, source }),
-    };
-    parse(id, &text)
+/// Whether an id is a mode and a bundled language, such as `law-study--ja`: it needs no file of its own.
+fn is_language_of_a_mode(id: &str) -> bool {
+    id.split_once("--").is_some_and(|(_, locale)| bundled::language_pack(locale).is_some())
 }
 
-fn parse(id: &str, text: &str) -> Result<Value, ModeError> {
-    let invalid = |reason: String| ModeError::Invalid { id: id.to_owned(), reason };
-    match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-        Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err(invalid(String::from("not a JSON object"))),
-        Err(error) => Err(invalid(error.to_string())),
+/// Puts a bundled language below what a file says: the one of its locale, else of the id's second half, else the one that
+/// its texts ask for.
+fn with_language(mut own: Map<String, Value>, variant: Option<&str>) -> Map<String, Value> {
+    let pack = match own.get("locale") {
+        Some(locale) => locale.as_str().and_then(bundled::language_pack),
+        None => variant
+            .and_then(bundled::language_pack)
+            .or_else(|| foreign::told_locale(&own).and_then(bundled::language_pack)),
+    };
+    match pack {
+        Some(pack) => {
+            if own.get("language").and_then(Value::as_str) == Some("") {
+                own.shift_remove("language");
+            }
+            merge(pack, own)
+        }
+        None => own,
     }
 }
 
-fn bundled_text(id: &str, path: &Path) -> Result<String, ModeError> {
-    let found = BUNDLED.iter().find(|(known, _)| *known == id);
-    found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| ModeError::Missing {
+/// The user's file, else the one in the binary, in our names for its parts.
+fn read(id: &str, folder: &Path) -> Result<Map<String, Value>, ModeError> {
+    let path = folder.join(format!("{id}.json"));
+    let (text, is_users) = match fs::read_to_string(&path) {
+        Ok(text) => (text, true),
+        // Also below a data directory that is a file.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            (bundled_text(id, &path)?.to_owned(), false)
+        }
+        Err(source) => return Err(ModeError::Read { path, source }),
+    };
+    let value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        .map_err(|error| ModeError::Invalid { id: id.to_owned(), reason: error.to_string() })?;
+    let mut mode = foreign::renamed(object(id, value)?);
+    if is_users && let Some(Value::Object(labels)) = mode.get_mut("labels") {
+        labels.shift_remove("intro");
+    }
+    Ok(mode)
+}
+
+fn object(id: &str, value: Value) -> Result<Map<String, Value>, ModeError> {
+    match value {
+        Value::Object(map) => Ok(map),
+        _ => Err(ModeError::Invalid { id: id.to_owned(), reason: String::from("not a JSON object") }),
+    }
+}
+
+fn bundled_text(id: &str, path: &Path) -> Result<&'static str, ModeError> {
+    bundled::text(id).ok_or_else(|| ModeError::Missing {
         id: id.to_owned(),
         path: path.to_owned(),
         built_in: Mode::built_in().collect::<Vec<_>>().join(", "),
     })
 }
 
-fn merge(base: Value, over: Value) -> Value {
-    match (base, over) {
-        (Value::Object(mut base), Value::Object(over)) => {
-            for (key, value) in over {
-                let merged = match base.remove(&key) {
-                    Some(old) => merge(old, value),
-                    None => value,
-                };
-                base.insert(key, merged);
-            }
-            Value::Object(base)
-        }
-        (_, over) => over,
+fn merge(mut base: Map<String, Value>, over: Map<String, Value>) -> Map<String, Value> {
+    for (key, value) in over {
+        let merged = match (base.remove(&key), value) {
+            (Some(Value::Object(old)), Value::Object(new)) => Value::Object(merge(old, new)),
+            (_, value) => value,
+        };
+        base.insert(key, merged);
     }
+    base
 }
 
 #[cfg(test)]
@@ -364,7 +433,7 @@ mod tests {
         let empty = tempfile::tempdir().unwrap();
         let mode = Mode::load("code", &paths(empty.path())).unwrap();
         assert_eq!((mode.types.len(), mode.concepts.len()), (9, 7));
-        assert_eq!(Mode::bundled().unwrap(), mode);
+        assert_eq!(Mode::english(), mode);
         assert_eq!(mode.type_or_first("decision"), "decision");
         assert_eq!(mode.type_or_first("poem"), "bugfix");
     }
@@ -436,5 +505,47 @@ mod tests {
             let message = Mode::load("own", &paths(folder.path())).unwrap_err().to_string();
             assert!(message.contains(reason) && message.contains("own"), "{message}");
         }
+    }
+
+    #[test]
+    fn the_nearest_word_about_the_language_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("modes")).unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join("modes").join(name), text).unwrap();
+        let whole = r#"{"name": "G", "locale": "de", "types": [{"id": "a"}], "prompts": {"role": "r", "record": "r"}}"#;
+        write("garden.json", whole);
+        write("garden--mine.json", "{}");
+        write("garden--fr.json", r#"{"labels": {"notes": "mots"}}"#);
+        let load = |id: &str| Mode::load(id, &paths(folder.path())).unwrap();
+        assert_eq!(load("garden").labels.request, "Anliegen");
+        assert_eq!(load("garden--mine").labels.request, "Anliegen");
+        let french = load("garden--fr");
+        assert_eq!((french.locale.as_str(), french.language.as_str()), ("fr", "French (français)"));
+        assert_eq!((french.labels.request.as_str(), french.labels.notes.as_str()), ("demande", "mots"));
+        assert_eq!(load("garden--ja").language, "Japanese (日本語)");
+    }
+
+    #[test]
+    fn a_type_answers_to_its_id_and_to_its_name() {
+        let mode = Mode::english();
+        assert_eq!(mode.type_id("Security Alert"), "security_alert");
+        assert_eq!(mode.type_id("security_alert"), "security_alert");
+        assert_eq!(
+            (mode.type_id("lead"), mode.type_name("lead"), mode.type_glyph("lead")),
+            ("lead", "lead", None)
+        );
+        assert_eq!(mode.type_name("security_note"), "security note");
+    }
+
+    #[test]
+    fn english_is_there_whatever_the_users_files_say() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("modes")).unwrap();
+        fs::write(folder.path().join("modes/code.json"), "[]").unwrap();
+        let settings = Settings::resolve(&crate::config::Sources::default()).unwrap();
+        let (mode, problem) = Mode::load_or_english(&settings, &paths(folder.path()));
+        assert_eq!((mode.id.as_str(), mode.types.len()), ("code", 9));
+        assert!(problem.is_some());
+        assert_eq!(mode.labels, Labels::default());
     }
 }

@@ -1,5 +1,7 @@
 //! `cmem mode`: what kinds of memory are kept, and in which language.
 
+mod create;
+
 use std::path::Path;
 
 use clap::Subcommand;
@@ -9,7 +11,7 @@ use super::{config, reader};
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::observer::{Mode, ModeError, Term};
+use crate::mode::{Mode, Term};
 use crate::render;
 
 /// The parts of `cmem mode`.
@@ -30,6 +32,8 @@ pub enum ModeCommand {
         /// Id of the mode
         id: String,
     },
+    /// Make a mode of your own: what it is for, its kinds of memory, its language
+    Create(Box<create::CreateArgs>),
     /// Say whether a mode, or a file that shall become one, can be used
     #[command(after_help = "Example:\n  cmem mode validate ./law-study.json\n  cmem mode validate code--fr")]
     Validate {
@@ -63,16 +67,23 @@ pub fn run(command: &ModeCommand, paths: &Paths, printer: &mut Printer) -> Resul
             let mode = load("mode use", id, paths)?;
             config::set("CMEM_MODE", &mode.id, paths, printer)
         }
+        ModeCommand::Create(args) => create::run(args, paths, printer),
         ModeCommand::Validate { mode } => validate(mode, paths, printer),
     }
 }
 
 fn list(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     let settings = reader::settings("mode list", paths)?;
-    let rows: Vec<Row> = Mode::known(paths)
+    let mut known = Mode::known(paths);
+    let in_use = settings.mode.trim();
+    // A bundled language of any mode needs no file; and one that is not there shall be seen.
+    if let Err(place) = known.binary_search_by(|(id, _)| id.as_str().cmp(in_use)) {
+        known.insert(place, (in_use.to_owned(), false));
+    }
+    let rows: Vec<Row> = known
         .into_iter()
         .map(|(id, own)| {
-            let in_use = id == settings.mode.trim();
+            let in_use = id == in_use;
             match Mode::load(&id, paths) {
                 Ok(mode) => Row {
                     id,
@@ -124,12 +135,19 @@ fn show(id: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         printer.data(&format!("\n{label}:"));
         terms.iter().for_each(|term| printer.data(&format!("  {}", row(term))));
     }
+    let labels = &mode.labels;
+    printer.data("\nlabels:");
+    for text in [&labels.intro, &labels.further, &labels.memories, &labels.more] {
+        printer.data(&format!("  {}", render::line(text)));
+    }
     let prompts = &mode.prompts;
     for (label, text) in [
         ("role", &prompts.role),
         ("record", &prompts.record),
         ("skip", &prompts.skip),
         ("fields", &prompts.fields),
+        ("types", &prompts.types),
+        ("concepts", &prompts.concepts),
         ("summary", &prompts.summary),
     ] {
         if !text.is_empty() {
@@ -148,7 +166,7 @@ fn validate(mode: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Fail
     const WHAT: &str = "mode validate";
     let path = Path::new(mode);
     let loaded = if path.is_file() {
-        Mode::from_file(path, paths).map_err(|error| failure(WHAT, &error))?
+        Mode::from_file(path, paths).map_err(|error| reader::mode_failure(WHAT, &error))?
     } else {
         load(WHAT, mode, paths)?
     };
@@ -169,16 +187,5 @@ fn validate(mode: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Fail
 }
 
 fn load(what: &str, id: &str, paths: &Paths) -> Result<Mode, Failure> {
-    Mode::load(id, paths).map_err(|error| failure(what, &error))
-}
-
-fn failure(what: &str, error: &ModeError) -> Failure {
-    let hint = match error {
-        ModeError::BadId(_) | ModeError::Missing { .. } => "see `cmem mode list`",
-        ModeError::Read { .. } => "check the file's permissions",
-        ModeError::Invalid { .. } => {
-            "mend the file; `cmem mode show code --json` is a whole one to start from"
-        }
-    };
-    Failure::new(what, error, hint)
+    Mode::load(id, paths).map_err(|error| reader::mode_failure(what, &error))
 }
