@@ -29,8 +29,9 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "spool" => vec!["privacy", "git", "store"],
         "observer" => vec!["privacy"],
         "store" => vec![],
-        "index" => vec!["store"],
-        "retrieve" => vec!["index", "store"],
+        "embed" => vec![],
+        "index" => vec!["embed", "store"],
+        "retrieve" => vec!["embed", "index", "store"],
         "render" => vec!["retrieve"],
         _ => vec![],
     }

@@ -60,6 +60,11 @@ impl Query {
     }
 }
 
+/// What a token counts for in a vector or a comparison: the length of its row.
+pub fn weight(token: Token) -> f32 {
+    length(&row(token)) * scale(token)
+}
+
 #[expect(clippy::cast_precision_loss, reason = "at most 256 * 64")]
 fn length(row: &[i8; DIM]) -> f32 {
     (dot(row, row) as f32).sqrt()

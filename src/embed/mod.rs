@@ -10,7 +10,7 @@ mod tokenize;
 mod vector;
 
 pub use dot::{dot, dots};
-pub use maxsim::Query;
+pub use maxsim::{Query, weight};
 pub use model::score as log_probability;
 pub use tokenize::tokens;
 pub use vector::{DIM, QUANTUM, Vector, quantize, vector};

@@ -1,9 +1,10 @@
 //! Index rows, written in the transaction of the record that they find.
 
+use super::meaning::{self, Meaning};
 use super::split::tokens;
 use crate::store::{NewObservation, NewPrompt, NewSummary, StoreError, Stored, Transaction};
 
-/// Stores an observation and its index row.
+/// Stores an observation with its index row and its meaning.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -24,6 +25,7 @@ pub fn record_observation(tx: &Transaction<'_>, new: &NewObservation<'_>) -> Res
                 tokens(&[draft.subtitle.as_str(), &draft.narrative].join("\n")),
                 tokens(&[draft.files_modified.join("\n"), draft.files_read.join("\n")].join("\n")),
             ))?;
+        meaning::record(tx, stored.id, &Meaning::of(draft))?;
     }
     Ok(stored)
 }

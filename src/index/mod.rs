@@ -1,7 +1,10 @@
-//! The text indexes over memory, and the records written together with their index rows.
+//! The indexes over memory, of words and of meaning, and the records written together with their index rows.
 
 mod fts;
+mod meaning;
 mod split;
+mod vectors;
 
 pub use fts::{record_observation, record_prompt, record_summary};
 pub use split::{Term, query_terms, tokens};
+pub use vectors::{Kept, Near, kept, meaning_of, nearest, observations, rarity};

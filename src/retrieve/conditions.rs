@@ -24,7 +24,7 @@ pub(super) const TABLES: [Table; 3] = [
         name: "observations",
         alias: "o",
         index: "observations_fts",
-        rank: "bm25(observations_fts, 10.0, 6.0, 4.0, 3.0, 2.0)",
+        rank: "bm25(observations_fts, 3.0, 2.0, 1.2, 1.0, 0.7)",
         weight: 1.0,
     },
     Table {

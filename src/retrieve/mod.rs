@@ -3,10 +3,13 @@
 mod conditions;
 mod context;
 mod hydrate;
+mod question;
+mod rank;
 mod scope;
 mod search;
 #[cfg(test)]
 mod tests;
+mod text;
 mod timeline;
 
 use serde::Serialize;
@@ -14,7 +17,7 @@ use serde::Serialize;
 pub use context::context;
 pub use hydrate::get;
 pub use scope::{project_names, scope, scope_by_name};
-pub use search::{search, similar};
+pub use search::{Using, search, search_with, similar};
 pub use timeline::{Anchor, timeline};
 
 use crate::model::{Observation, Prompt, RecordId, Status, Summary, Timestamp};

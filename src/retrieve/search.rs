@@ -1,34 +1,38 @@
-//! Search over the text indexes. Filters come before the cut, with or without a query text.
+//! Search over both indexes: rows that hold the words, and rows that mean the same.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
-use super::conditions::{Condition, Table, condition, tables};
-use super::hydrate::{get, hits};
-use super::{Filter, Found, Record, Scope};
-use crate::index::{Term, query_terms, tokens};
+use super::conditions::{TABLES, condition, tables};
+use super::hydrate::hits;
+use super::question::Question;
+use super::rank::{self, Candidate};
+use super::text::{self, Row};
+use super::{Filter, Found, RecordKind, Scope};
+use crate::index::{self, Term, query_terms};
 use crate::model::{RecordId, Status};
 use crate::store::{Store, StoreError};
 
-/// How many rows with all terms are ranked by more than BM25; a page beyond them is in BM25's order.
-const CANDIDATES: usize = 100;
-/// What so many rows hold is common. Matches are counted up to here (a person reads "10,000" as "many"), and of
-/// more only the last stored are ranked: BM25 takes about a microsecond for each row and term, and says least
-/// about terms that are everywhere.
-const COMMON: usize = if cfg!(test) { 50 } else { 10_000 };
-/// The part of a query's meaningful terms that a row must hold to be worth showing at all.
-const COVERAGE: f64 = 0.5;
+/// How many rows of each index are ranked together.
+const BEST: usize = 50;
+/// Rows of the vector index that are looked at to find [`BEST`] that pass a filter, before every row is.
+const LOOKS: [usize; 2] = [BEST, 512];
 
-struct Scored {
-    id: RecordId,
-    score: f64,
-    at: i64,
+/// Which indexes are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Using {
+    /// What users get.
+    Both,
+    /// Words alone.
+    Text,
+    /// Meaning alone.
+    Vectors,
 }
 
-/// Finds records. Rows with all terms come first, then rows with at least half of the meaningful ones. An
-/// empty query or `*` gives the newest; a query of other signs alone gives nothing.
+/// Finds records, best first. An empty query or `*` gives the newest; a query of other signs alone gives nothing, and
+/// so does one about nothing in memory.
 ///
 /// # Errors
 /// [`StoreError`]; a query text never makes one.
@@ -39,21 +43,61 @@ pub fn search(
     limit: usize,
     offset: usize,
 ) -> Result<Found, StoreError> {
-    let trimmed = query.trim();
-    if trimmed.is_empty() || trimmed == "*" {
-        return newest(store, filter, limit, offset);
-    }
-    let terms = query_terms(trimmed);
+    search_with(store, query, filter, limit, offset, Using::Both)
+}
+
+/// As [`search`], by some of the indexes.
+///
+/// # Errors
+/// As [`search`].
+pub fn search_with(
+    store: &Store,
+    query: &str,
+    filter: &Filter,
+    limit: usize,
+    offset: usize,
+    using: Using,
+) -> Result<Found, StoreError> {
+    let query = query.trim();
     let wanted = offset.saturating_add(limit);
-    let (mut scored, mut total) = with_all(store, trimmed, &terms, filter, wanted)?;
-    if scored.len() < wanted && scored.len() == total {
-        let known: HashSet<RecordId> = scored.iter().map(|row| row.id).collect();
-        let partly = with_some(store, &terms, filter, &known)?;
-        total += partly.len();
-        scored.extend(partly);
+    if query.is_empty() || query == "*" {
+        let (rows, total) = text::newest(store, filter, wanted)?;
+        let page: Vec<_> = rows.iter().skip(offset).take(limit).map(|row| (row.id, 0.0)).collect();
+        return Ok(Found { total, indexes: vec!["fts"], hits: hits(store, &page)? });
     }
-    let page: Vec<_> = scored.iter().skip(offset).take(limit).map(|row| (row.id, row.score)).collect();
-    Ok(Found { total, indexes: vec!["fts"], hits: hits(store, &page)? })
+    let terms = query_terms(query);
+    let content = content(&terms);
+    let mut question = if using == Using::Text { None } else { Question::new(store, query, &terms)? };
+    let mut candidates = Candidates::default();
+    let (mut all, mut all_total) = (Vec::new(), 0);
+    if using != Using::Vectors {
+        (all, all_total) = text::with_all(store, &content, filter, wanted.max(BEST))?;
+        all.iter().take(BEST).for_each(|row| candidates.add(*row, true));
+        text::with_any(store, &content, filter, BEST)?.into_iter().for_each(|row| candidates.add(row, false));
+    }
+    if let Some(question) = &question {
+        near(store, question, filter)?.into_iter().for_each(|row| candidates.add(row, false));
+    }
+    let ranked = rank::rank(store, query, &content, question.as_mut(), candidates.rows)?;
+
+    let known: HashSet<RecordId> = ranked.iter().map(|row| row.id).collect();
+    let further = all.iter().map(|row| row.id).filter(|id| !known.contains(id));
+    let total = ranked.iter().filter(|row| !row.has_all).count() + all_total;
+    let page: Vec<_> = ranked
+        .iter()
+        .map(|row| (row.id, row.score))
+        .chain(further.map(|id| (id, 0.0)))
+        .skip(offset)
+        .take(limit)
+        .collect();
+    let mut indexes = Vec::new();
+    if using != Using::Vectors {
+        indexes.push("fts");
+    }
+    if question.is_some() {
+        indexes.push("vector");
+    }
+    Ok(Found { total, indexes, hits: hits(store, &page)? })
 }
 
 /// Observations that look related to a text, for the observer: id, type and title.
@@ -66,253 +110,98 @@ pub fn similar(
     text: &str,
     limit: usize,
 ) -> Result<Vec<(i64, String, String)>, StoreError> {
-    let terms = query_terms(text);
-    let filter = Filter { kinds: vec![super::RecordKind::Observation], ..Filter::all(scope.clone()) };
-    let related = with_some(store, &terms[..terms.len().min(40)], &filter, &HashSet::new())?;
-    let page: Vec<_> = related.iter().take(limit).map(|row| (row.id, row.score)).collect();
-    let rows = hits(store, &page)?.into_iter().filter_map(|hit| match (hit.id, hit.status) {
+    let filter = Filter { kinds: vec![RecordKind::Observation], ..Filter::all(scope.clone()) };
+    let found = search(store, text, &filter, limit * 2, 0)?;
+    let rows = found.hits.into_iter().filter_map(|hit| match (hit.id, hit.status) {
         (RecordId::Observation(id), Status::Active) => Some((id, hit.r#type, hit.title)),
         _ => None,
     });
-    Ok(rows.collect())
+    Ok(rows.take(limit).collect())
 }
 
-fn newest(store: &Store, filter: &Filter, limit: usize, offset: usize) -> Result<Found, StoreError> {
-    let wanted = offset.saturating_add(limit);
-    let (mut rows, mut total) = (Vec::new(), 0);
-    for table in tables(filter) {
-        let condition = condition(filter, table);
-        rows.extend(newest_of(store, table, &condition, wanted)?);
-        let Table { name, alias, .. } = table;
-        let sql = format!("SELECT 1 FROM {name} {alias} WHERE 1 {}", condition.sql);
-        total += count(store, &sql, &condition.values)?;
-    }
-    rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.id)));
-    let page: Vec<_> = rows.iter().skip(offset).take(limit).map(|row| (row.id, 0.0)).collect();
-    Ok(Found { total, indexes: vec!["fts"], hits: hits(store, &page)? })
-}
-
-fn newest_of(
-    store: &Store,
-    table: Table,
-    condition: &Condition,
-    limit: usize,
-) -> Result<Vec<Scored>, StoreError> {
-    let Table { name, alias, .. } = table;
-    let sql = format!(
-        "SELECT {alias}.id, {alias}.created_at, 0.0 FROM {name} {alias} WHERE 1 {}
-         ORDER BY {alias}.created_at DESC, {alias}.id DESC LIMIT ?",
-        condition.sql
-    );
-    scored(store, &sql, table, condition.values.clone(), limit)
-}
-
-/// Rows that hold every term, best first, and how many there are.
-fn with_all(
-    store: &Store,
-    query: &str,
-    terms: &[Term],
-    filter: &Filter,
-    wanted: usize,
-) -> Result<(Vec<Scored>, usize), StoreError> {
-    if terms.is_empty() {
-        return Ok((Vec::new(), 0));
-    }
-    let expression = terms.iter().map(matching).collect::<Vec<_>>().join(" AND ");
-    let (mut rows, mut total) = (Vec::new(), 0);
-    for table in tables(filter) {
-        let found = matches(store, table, &expression, filter, Some(COMMON), wanted.max(CANDIDATES))?;
-        total += if found.len() < wanted.max(CANDIDATES) {
-            found.len()
-        } else {
-            count_matches(store, table, &expression, filter)?
-        };
-        rows.extend(found);
-    }
-    sort(&mut rows);
-    let best = rows.len().min(CANDIDATES);
-    lift_exact(store, query, &mut rows[..best])?;
-    sort(&mut rows[..best]);
-    Ok((rows, total))
-}
-
-/// Rows that hold a good part of the meaningful terms, best covered first.
-fn with_some(
-    store: &Store,
-    terms: &[Term],
-    filter: &Filter,
-    known: &HashSet<RecordId>,
-) -> Result<Vec<Scored>, StoreError> {
+/// The terms that carry meaning; of a query without any, all.
+fn content(terms: &[Term]) -> Vec<&Term> {
     let content: Vec<&Term> = terms.iter().filter(|term| !term.stop).collect();
-    if content.is_empty() || (content.len() == terms.len() && content.len() == 1) {
+    if content.is_empty() { terms.iter().collect() } else { content }
+}
+
+/// Every row once, with the best that is known of it.
+#[derive(Debug, Default)]
+struct Candidates {
+    rows: Vec<Candidate>,
+    places: HashMap<RecordId, usize>,
+}
+
+impl Candidates {
+    fn add(&mut self, row: Row, has_all: bool) {
+        let place = *self.places.entry(row.id).or_insert_with(|| {
+            self.rows.push(Candidate { id: row.id, at: row.at, bm25: 0.0, has_all: false });
+            self.rows.len() - 1
+        });
+        let known = &mut self.rows[place];
+        known.bm25 = known.bm25.max(row.score);
+        known.has_all |= has_all;
+    }
+}
+
+/// The nearest observations that pass the filter.
+fn near(store: &Store, question: &Question, filter: &Filter) -> Result<Vec<Row>, StoreError> {
+    if !tables(filter).any(|table| table.kind == RecordKind::Observation) {
         return Ok(Vec::new());
     }
-    let mut rows = Vec::new();
-    for table in tables(filter) {
-        let mut rare = Vec::new();
-        for term in &content {
-            if !is_common(store, table, term)? {
-                rare.push(*term);
-            }
-        }
-        // Beside a common word, a rare one in an old row must not go under.
-        let pools = [(rare.as_slice(), None), (content.as_slice(), Some(COMMON))];
-        let pools = if rare.len() == content.len() { &pools[..1] } else { &pools[..] };
-        for (terms, most) in pools.iter().filter(|(terms, _)| !terms.is_empty()) {
-            let expression = terms.iter().map(|term| matching(term)).collect::<Vec<_>>().join(" OR ");
-            rows.extend(matches(store, table, &expression, filter, *most, CANDIDATES)?);
+    let projects = match &filter.scope {
+        Scope::All => None,
+        Scope::Projects(ids) => Some(with_merged(store, ids)?),
+    };
+    for most in LOOKS {
+        let found = index::nearest(store, &question.vector, projects.as_deref(), most)?;
+        let ids: Vec<i64> = found.iter().map(|near| near.observation).collect();
+        let mut passing = passing(store, &ids, filter)?;
+        if passing.len() >= BEST || found.len() < most {
+            passing.truncate(BEST);
+            return Ok(passing);
         }
     }
-    let mut seen = known.clone();
-    rows.retain(|row| seen.insert(row.id));
-    let ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
-    let (records, _) = get(store, &ids)?;
-    let mut covered = Vec::new();
-    for (mut row, record) in rows.into_iter().zip(&records) {
-        let text = tokens(&text_of(record));
-        let held: HashSet<&str> = text.split(' ').collect();
-        let has = |token: &String| held.contains(token.as_str());
-        let count = content
-            .iter()
-            .filter(|term| term.whole.as_ref().is_some_and(has) || term.parts.iter().all(has))
-            .count();
-        let coverage = count as f64 / content.len() as f64;
-        if coverage >= COVERAGE {
-            row.score *= coverage * coverage * retired(record);
-            covered.push(row);
+    let found = index::nearest(store, &question.vector, projects.as_deref(), usize::MAX)?;
+    let ids: Vec<i64> = found.iter().map(|near| near.observation).collect();
+    let mut passing = passing(store, &ids, filter)?;
+    passing.truncate(BEST);
+    Ok(passing)
+}
+
+/// The projects themselves, and those from which something was merged into them.
+fn with_merged(store: &Store, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
+    let marks = vec!["?"; ids.len()].join(",");
+    let mut statement = store.conn().prepare_cached(&format!(
+        "SELECT DISTINCT project FROM observations WHERE merged_into IN ({marks})"
+    ))?;
+    let merged = statement.query_map(params_from_iter(ids), |row| row.get(0))?;
+    let mut projects = ids.to_vec();
+    for project in merged {
+        projects.push(project?);
+    }
+    projects.sort_unstable();
+    projects.dedup();
+    Ok(projects)
+}
+
+/// Those of some observations that pass the filter, in their order.
+fn passing(store: &Store, ids: &[i64], filter: &Filter) -> Result<Vec<Row>, StoreError> {
+    let condition = condition(filter, TABLES[0]);
+    let mut found = HashMap::new();
+    for chunk in ids.chunks(200) {
+        let marks = vec!["?"; chunk.len()].join(",");
+        let sql = format!(
+            "SELECT o.id, o.created_at FROM observations o WHERE o.id IN ({marks}) {}",
+            condition.sql
+        );
+        let values = chunk.iter().copied().map(Value::from).chain(condition.values.iter().cloned());
+        let mut statement = store.conn().prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            found.insert(row.get::<_, i64>(0)?, row.get::<_, i64>(1)?);
         }
     }
-    sort(&mut covered);
-    Ok(covered)
-}
-
-/// A row whose text holds the query as it was typed is what was meant: above all others, titles first.
-fn lift_exact(store: &Store, query: &str, rows: &mut [Scored]) -> Result<(), StoreError> {
-    let ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
-    let (records, _) = get(store, &ids)?;
-    let typed = query.to_lowercase();
-    for (row, record) in rows.iter_mut().zip(&records) {
-        // What was learned stands above the question that led to it.
-        let (title, in_text) = match record {
-            Record::Observation(o) => (o.title.to_lowercase(), 100.0),
-            Record::Summary(_) | Record::Prompt(_) => (String::new(), 50.0),
-        };
-        if title.contains(&typed) {
-            row.score += 200.0;
-        } else if typed.chars().count() > 2 && text_of(record).to_lowercase().contains(&typed) {
-            row.score += in_text;
-        }
-        row.score *= retired(record);
-    }
-    Ok(())
-}
-
-/// What was superseded or put away stays findable, at the end.
-fn retired(record: &Record) -> f64 {
-    match record {
-        Record::Observation(o) if o.status != Status::Active => 0.001,
-        _ => 1.0,
-    }
-}
-
-fn text_of(record: &Record) -> String {
-    match record {
-        Record::Observation(o) => [
-            o.title.as_str(),
-            &o.subtitle,
-            &o.narrative,
-            &o.facts.join("\n"),
-            &o.keywords.join("\n"),
-            &o.concepts.join("\n"),
-            &o.files_modified.join("\n"),
-            &o.files_read.join("\n"),
-        ]
-        .join("\n"),
-        Record::Summary(s) => s.text.texts().join("\n"),
-        Record::Prompt(p) => p.text.clone(),
-    }
-}
-
-/// A term as an FTS5 expression; every token is quoted, so that nothing in a query is an operator.
-fn matching(term: &Term) -> String {
-    let quote = |token: &String| format!("\"{token}\"");
-    let parts = term.parts.iter().map(quote).collect::<Vec<_>>().join(" AND ");
-    match &term.whole {
-        Some(whole) => format!("({} OR ({parts}))", quote(whole)),
-        None => format!("({parts})"),
-    }
-}
-
-/// Whether a term stands in so many rows of a table that it tells them hardly apart.
-fn is_common(store: &Store, table: Table, term: &Term) -> Result<bool, StoreError> {
-    let sql = format!("SELECT 1 FROM {index} WHERE {index} MATCH ?", index = table.index);
-    Ok(count(store, &sql, &[Value::from(matching(term))])? >= COMMON)
-}
-
-/// The best of the rows that match an expression, of the `most` last stored ones if there is such a bound.
-fn matches(
-    store: &Store,
-    table: Table,
-    expression: &str,
-    filter: &Filter,
-    most: Option<usize>,
-    limit: usize,
-) -> Result<Vec<Scored>, StoreError> {
-    let Table { alias, rank, index, .. } = table;
-    let rows = matching_rows(table, expression, filter);
-    let newest = most.map(|most| format!("ORDER BY {index}.rowid DESC LIMIT {most}")).unwrap_or_default();
-    let sql = format!(
-        "SELECT id, at, score FROM
-           (SELECT {alias}.id AS id, {alias}.created_at AS at, -{rank} AS score {} {newest})
-         ORDER BY score DESC, at DESC LIMIT ?",
-        rows.sql
-    );
-    scored(store, &sql, table, rows.values, limit)
-}
-
-fn count_matches(
-    store: &Store,
-    table: Table,
-    expression: &str,
-    filter: &Filter,
-) -> Result<usize, StoreError> {
-    let rows = matching_rows(table, expression, filter);
-    count(store, &format!("SELECT 1 {}", rows.sql), &rows.values)
-}
-
-/// `FROM … WHERE …` for the rows of a table that match an expression and pass the filter.
-fn matching_rows(table: Table, expression: &str, filter: &Filter) -> Condition {
-    let Table { name, alias, index, .. } = table;
-    let Condition { sql, mut values } = condition(filter, table);
-    values.insert(0, Value::from(expression.to_owned()));
-    let sql =
-        format!("FROM {index} JOIN {name} {alias} ON {alias}.id = {index}.rowid WHERE {index} MATCH ? {sql}");
-    Condition { sql, values }
-}
-
-fn count(store: &Store, sql: &str, values: &[Value]) -> Result<usize, StoreError> {
-    let sql = format!("SELECT count(*) FROM ({sql} LIMIT {COMMON})");
-    let count: i64 =
-        store.conn().prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get(0))?;
-    Ok(usize::try_from(count).unwrap_or_default())
-}
-
-fn scored(
-    store: &Store,
-    sql: &str,
-    table: Table,
-    mut values: Vec<Value>,
-    limit: usize,
-) -> Result<Vec<Scored>, StoreError> {
-    values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
-    let mut statement = store.conn().prepare_cached(sql)?;
-    let rows = statement.query_map(params_from_iter(values), |row| {
-        let (id, at, score): (i64, i64, f64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(Scored { id: table.kind.id(id), score: score * table.weight, at })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-fn sort(rows: &mut [Scored]) {
-    rows.sort_by(|a, b| b.score.total_cmp(&a.score).then((b.at, b.id).cmp(&(a.at, a.id))));
+    let row = |id: &i64| Some(Row { id: RecordId::Observation(*id), score: 0.0, at: *found.get(id)? });
+    Ok(ids.iter().filter_map(row).collect())
 }

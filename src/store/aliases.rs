@@ -132,6 +132,7 @@ impl Transaction<'_> {
         }
         self.tx
             .execute("UPDATE branches SET adopted_into = ?2 WHERE adopted_into = ?1", (from.id, into.id))?;
+        self.tx.execute("UPDATE vector_epoch SET epoch = epoch + 1", [])?;
         Ok(observations)
     }
 

@@ -105,7 +105,8 @@ CREATE TABLE observations (
 ) STRICT;
 CREATE INDEX observations_project ON observations (project, created_at);
 CREATE INDEX observations_state ON observations (project, status, created_at);
-CREATE INDEX observations_merged ON observations (merged_into, status, created_at) WHERE merged_into IS NOT NULL;
+CREATE INDEX observations_merged ON observations (merged_into, status, created_at, project)
+  WHERE merged_into IS NOT NULL;
 CREATE INDEX observations_branch ON observations (branch) WHERE branch IS NOT NULL;
 CREATE INDEX observations_created ON observations (created_at);
 CREATE INDEX observations_session ON observations (session, created_at);
@@ -171,3 +172,32 @@ CREATE VIRTUAL TABLE prompts_fts USING fts5 (text, content = '', contentless_del
 INSERT INTO observations_fts (observations_fts, rank) VALUES ('secure-delete', 1);
 INSERT INTO summaries_fts (summaries_fts, rank) VALUES ('secure-delete', 1);
 INSERT INTO prompts_fts (prompts_fts, rank) VALUES ('secure-delete', 1);
+
+-- Models whose vectors are kept. Vectors of different models are never compared.
+CREATE TABLE models (
+  id        INTEGER PRIMARY KEY,
+  name      TEXT NOT NULL UNIQUE,
+  dimension INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO models (name, dimension) VALUES ('cmse-base-1', 256);
+
+-- What an observation means. A row that changes gets a new id, so that a cache knows what it has not seen.
+CREATE TABLE vectors (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  observation INTEGER NOT NULL UNIQUE REFERENCES observations (id),
+  model       INTEGER NOT NULL REFERENCES models (id),
+  vector      BLOB, -- signed bytes; NULL = there is nothing to embed
+  tokens      BLOB NOT NULL -- word pieces of the embedded model, three bytes each
+) STRICT;
+CREATE INDEX vectors_model ON vectors (model, id);
+
+-- In how many observations a word piece occurs; piece -1 counts the observations.
+CREATE TABLE pieces (
+  piece        INTEGER PRIMARY KEY,
+  observations INTEGER NOT NULL
+) STRICT;
+
+-- How often rows of `vectors` were taken away or moved: a cache from before is of no use.
+CREATE TABLE vector_epoch (epoch INTEGER NOT NULL) STRICT;
+INSERT INTO vector_epoch VALUES (0);

@@ -1,0 +1,168 @@
+//! The vector index: which observations are near to a question, whatever words they use.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use rusqlite::params_from_iter;
+
+use super::meaning::{self, ALL};
+use crate::embed::{self, DIM, Token};
+use crate::store::{Store, StoreError};
+
+/// Ids in one statement; SQLite's parameter limit is far above.
+const CHUNK: usize = 200;
+
+/// An observation, and the product of its vector with the question's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Near {
+    /// Larger is nearer.
+    pub product: i32,
+    /// Its id.
+    pub observation: i64,
+}
+
+/// What is kept of an observation's meaning.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// Its vector, if it has words.
+    pub vector: Option<[i8; DIM]>,
+    /// Its word pieces.
+    pub tokens: Vec<Token>,
+}
+
+/// Keeps the nearest.
+#[derive(Debug)]
+pub(super) struct Nearest {
+    most: usize,
+    heap: BinaryHeap<Reverse<Near>>,
+}
+
+impl Nearest {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, heap: BinaryHeap::with_capacity(most + 1) }
+    }
+
+    pub(super) fn offer(&mut self, near: Near) {
+        if self.heap.len() < self.most {
+            self.heap.push(Reverse(near));
+        } else if self.heap.peek().is_some_and(|least| least.0 < near) {
+            self.heap.pop();
+            self.heap.push(Reverse(near));
+        }
+    }
+
+    /// Nearest first.
+    fn sorted(self) -> Vec<Near> {
+        self.heap.into_sorted_vec().into_iter().map(|Reverse(near)| near).collect()
+    }
+}
+
+/// The `most` nearest observations of some projects (`None` = of all), nearest first.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn nearest(
+    store: &Store,
+    question: &[i8; DIM],
+    projects: Option<&[i64]>,
+    most: usize,
+) -> Result<Vec<Near>, StoreError> {
+    let mut nearest = Nearest::new(most);
+    scan_rows(store, question, projects, 0, &mut nearest)?;
+    Ok(nearest.sorted())
+}
+
+/// Every row after one.
+fn scan_rows(
+    store: &Store,
+    question: &[i8; DIM],
+    projects: Option<&[i64]>,
+    after: i64,
+    nearest: &mut Nearest,
+) -> Result<(), StoreError> {
+    let scope = match projects {
+        None => String::new(),
+        Some(ids) => {
+            let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+            format!("JOIN observations o ON o.id = v.observation AND o.project IN ({})", ids.join(","))
+        }
+    };
+    let sql = format!(
+        "SELECT v.observation, v.vector FROM vectors v {scope}
+         WHERE v.id > ?1 AND v.model = (SELECT id FROM models WHERE name = ?2) AND v.vector IS NOT NULL"
+    );
+    let mut statement = store.conn().prepare(&sql)?;
+    let mut rows = statement.query((after, embed::MODEL))?;
+    while let Some(row) = rows.next()? {
+        let blob = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+        if let Some(vector) = vector_of(blob) {
+            nearest.offer(Near { product: embed::dot(question, &vector), observation: row.get(0)? });
+        }
+    }
+    Ok(())
+}
+
+fn vector_of(blob: &[u8]) -> Option<[i8; DIM]> {
+    let bytes: &[u8; DIM] = blob.try_into().ok()?;
+    Some(bytes.map(u8::cast_signed))
+}
+
+/// What is kept of some observations.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn kept(store: &Store, observations: &[i64]) -> Result<HashMap<i64, Kept>, StoreError> {
+    let mut found = HashMap::with_capacity(observations.len());
+    for chunk in observations.chunks(CHUNK) {
+        let marks = vec!["?"; chunk.len()].join(",");
+        let mut statement = store.conn().prepare_cached(&format!(
+            "SELECT observation, vector, tokens FROM vectors WHERE observation IN ({marks})"
+        ))?;
+        let mut rows = statement.query(params_from_iter(chunk))?;
+        while let Some(row) = rows.next()? {
+            let vector =
+                row.get_ref(1)?.as_blob_or_null().map_err(rusqlite::Error::from)?.and_then(vector_of);
+            found.insert(
+                row.get(0)?,
+                Kept {
+                    vector,
+                    tokens: meaning::unpack(row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?),
+                },
+            );
+        }
+    }
+    Ok(found)
+}
+
+/// The meaning of a text that is not kept.
+pub fn meaning_of(text: &str) -> Kept {
+    let meaning = meaning::Meaning::of_text(text);
+    Kept { vector: meaning.vector, tokens: meaning.tokens }
+}
+
+/// How many observations there are.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn observations(store: &Store) -> Result<i64, StoreError> {
+    let mut statement = store.conn().prepare_cached("SELECT observations FROM pieces WHERE piece = ?1")?;
+    let mut rows = statement.query([ALL])?;
+    Ok(rows.next()?.map_or(Ok(0), |row| row.get(0))?)
+}
+
+/// How rare each word piece is among the observations: 1 = in none, near 0 = in all (the inverse document frequency of
+/// BM25, divided by its largest value).
+///
+/// # Errors
+/// [`StoreError`].
+pub fn rarity(store: &Store, tokens: &[Token]) -> Result<Vec<f32>, StoreError> {
+    let mut statement = store.conn().prepare_cached("SELECT observations FROM pieces WHERE piece = ?1")?;
+    let mut count = |piece: i64| -> Result<f32, StoreError> {
+        let mut rows = statement.query([piece])?;
+        #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+        Ok(rows.next()?.map_or(Ok(0), |row| row.get::<_, i64>(0))? as f32)
+    };
+    let all = count(ALL)?;
+    let inverse = |count: f32| ((all - count + 0.5).max(0.5) / (count + 0.5) + 1.0).ln();
+    tokens.iter().map(|token| Ok(inverse(count(i64::from(*token))?) / inverse(0.0))).collect()
+}

@@ -1,0 +1,244 @@
+//! The order of what both indexes found. The constants were chosen by `scripts/bench/retrieval` over sets in five
+//! languages; fusing by rank instead drags a good list down to a poor one there.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Record;
+use super::hydrate::get;
+use super::question::{Question, Similarity};
+use crate::index::{self, Kept, Term, tokens};
+use crate::model::{Priority, RecordId, Status, Timestamp};
+use crate::store::{Store, StoreError};
+
+/// BM25 (from 0, seldom above 60) as a part of the score: `BM25_SHARE * b / (b + BM25_HALF)`.
+const BM25_SHARE: f64 = 0.4;
+const BM25_HALF: f64 = 28.0;
+/// What it counts for that words which stand together in the question stand together in the row.
+const PAIRS_SHARE: f64 = 0.1;
+/// How similar the best row must be for meaning alone to be an answer, among so many observations: the best of more
+/// rows is more similar by chance. Above it lie nine in ten questions with an answer, below it nine in ten without.
+const ANSWER: f64 = 0.09;
+const ANSWER_LOG: f64 = 0.032;
+const ANSWER_MOST: f64 = 0.36;
+/// The part of the best similarity that a row must have to be shown for its meaning.
+const NEAR_BEST: f64 = 0.4;
+/// The part of a query's terms that any other row must hold.
+const COVERAGE: f64 = 0.5;
+/// How many rows are read word by word; the rest cannot come to the top by it.
+const READ: usize = 30;
+/// Mild factors, each at most so far from 1.
+const PRIORITY: f64 = 0.05;
+const RECENCY: f64 = 0.03;
+const USE: f64 = 0.03;
+/// After so many days a row is half as recent as one of now.
+const RECENT_DAYS: f64 = 30.0;
+/// So many uses count as many.
+const MANY_USES: f64 = 10.0;
+/// What was superseded or put away stays findable, at the end.
+const RETIRED: f64 = 0.001;
+
+/// A row that one of the indexes found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) id: RecordId,
+    pub(super) at: i64,
+    /// Of the terms, in the text index; 0 if only its meaning is near.
+    pub(super) bm25: f64,
+    /// It holds every term.
+    pub(super) has_all: bool,
+}
+
+/// A row in its place.
+#[derive(Debug, Clone)]
+pub(super) struct Ranked {
+    pub(super) id: RecordId,
+    pub(super) has_all: bool,
+    pub(super) score: f64,
+    at: i64,
+}
+
+/// Best first; without what is neither similar nor holds enough of the terms.
+pub(super) fn rank(
+    store: &Store,
+    query: &str,
+    terms: &[&Term],
+    mut question: Option<&mut Question>,
+    candidates: Vec<Candidate>,
+) -> Result<Vec<Ranked>, StoreError> {
+    let ids: Vec<RecordId> = candidates.iter().map(|row| row.id).collect();
+    let (records, _) = get(store, &ids)?;
+    let kept = kept(store, &records)?;
+    let mut rows: Vec<Row<'_>> = candidates
+        .into_iter()
+        .zip(records.iter().zip(&kept))
+        .map(|(candidate, (record, kept))| {
+            let similarity = question.as_mut().map(|question| question.similarity(kept)).unwrap_or_default();
+            Row { candidate, record, similarity, score: similarity.score() + bm25_share(candidate.bm25) }
+        })
+        .collect();
+    rows.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let best = rows.iter().map(|row| row.similarity.score()).fold(0.0, f64::max);
+    let near = if best < answer(index::observations(store)?) { f64::INFINITY } else { NEAR_BEST * best };
+
+    let asked = Asked::new(query, terms);
+    let now = Timestamp::now();
+    let mut ranked = Vec::new();
+    for (place, row) in rows.into_iter().enumerate() {
+        let text = text_of(row.record);
+        let shown = row.candidate.has_all || row.similarity.score() >= near;
+        let read = (place < READ || !shown).then(|| asked.read(&text)).unwrap_or_default();
+        if !shown && read.coverage < COVERAGE {
+            continue;
+        }
+        let score = asked.lift(row.record, &text) + row.score + PAIRS_SHARE * read.pairs;
+        let Candidate { id, has_all, at, .. } = row.candidate;
+        ranked.push(Ranked { id, has_all, score: score * factor(row.record, now), at });
+    }
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then((b.at, b.id).cmp(&(a.at, a.id))));
+    Ok(ranked)
+}
+
+/// A candidate with what is known of it.
+struct Row<'a> {
+    candidate: Candidate,
+    record: &'a Record,
+    similarity: Similarity,
+    score: f64,
+}
+
+fn bm25_share(bm25: f64) -> f64 {
+    BM25_SHARE * bm25 / (bm25 + BM25_HALF)
+}
+
+/// How similar the best of so many observations must be.
+fn answer(observations: i64) -> f64 {
+    (ANSWER + ANSWER_LOG * (observations.max(1) as f64).ln()).min(ANSWER_MOST)
+}
+
+/// The meaning of each record: observations have theirs kept, what is shorter is read now.
+fn kept(store: &Store, records: &[Record]) -> Result<Vec<Kept>, StoreError> {
+    let ids: Vec<i64> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Observation(o) => Some(o.id),
+            Record::Summary(_) | Record::Prompt(_) => None,
+        })
+        .collect();
+    let mut known: HashMap<i64, Kept> = index::kept(store, &ids)?;
+    Ok(records
+        .iter()
+        .map(|record| match record {
+            Record::Observation(o) => {
+                known.remove(&o.id).unwrap_or_else(|| index::meaning_of(&text_of(record)))
+            }
+            Record::Summary(_) | Record::Prompt(_) => index::meaning_of(&text_of(record)),
+        })
+        .collect())
+}
+
+/// The words of a query.
+struct Asked<'a> {
+    typed: String,
+    terms: &'a [&'a Term],
+    pairs: Vec<(String, String)>,
+}
+
+/// How a text holds them.
+#[derive(Default)]
+struct ReadWords {
+    /// The part of the terms that it holds.
+    coverage: f64,
+    /// The part of the pairs of neighbours that are neighbours there.
+    pairs: f64,
+}
+
+impl<'a> Asked<'a> {
+    fn new(query: &str, terms: &'a [&'a Term]) -> Self {
+        let words = tokens(query);
+        Self { typed: query.to_lowercase(), terms, pairs: pairs(&words).map(owned).collect() }
+    }
+
+    fn read(&self, text: &str) -> ReadWords {
+        let words = tokens(text);
+        let held: HashSet<&str> = words.split(' ').collect();
+        let has = |token: &String| held.contains(token.as_str());
+        let holds = |term: &&&Term| term.whole.as_ref().is_some_and(has) || term.parts.iter().all(has);
+        let neighbours: HashSet<(&str, &str)> = pairs(&words).collect();
+        let together =
+            self.pairs.iter().filter(|(a, b)| neighbours.contains(&(a.as_str(), b.as_str()))).count();
+        ReadWords {
+            coverage: share(self.terms.iter().filter(holds).count(), self.terms.len()),
+            pairs: share(together, self.pairs.len()),
+        }
+    }
+
+    /// A row whose text holds the query as it was typed is what was meant: above all others, titles first, and what was
+    /// learned above the question that led to it.
+    fn lift(&self, record: &Record, text: &str) -> f64 {
+        let (title, in_text) = match record {
+            Record::Observation(o) => (o.title.to_lowercase(), 2.0),
+            Record::Summary(_) | Record::Prompt(_) => (String::new(), 1.0),
+        };
+        if title.contains(&self.typed) {
+            4.0
+        } else if self.typed.chars().count() > 2 && text.to_lowercase().contains(&self.typed) {
+            in_text
+        } else {
+            0.0
+        }
+    }
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Neighbouring words.
+fn pairs(words: &str) -> impl Iterator<Item = (&str, &str)> {
+    words.split(' ').zip(words.split(' ').skip(1)).filter(|(_, next)| !next.is_empty())
+}
+
+fn owned((a, b): (&str, &str)) -> (String, String) {
+    (a.to_owned(), b.to_owned())
+}
+
+/// What speaks for a record beside its text.
+fn factor(record: &Record, now: Timestamp) -> f64 {
+    let recency = |at: Timestamp| {
+        let days = now.since_ms(at).max(0) as f64 / 86_400_000.0;
+        RECENCY * RECENT_DAYS / (RECENT_DAYS + days)
+    };
+    match record {
+        Record::Observation(o) => {
+            let priority = match o.priority {
+                Priority::High => PRIORITY,
+                Priority::Normal => 0.0,
+                Priority::Low => -PRIORITY,
+            };
+            let used = USE * (o.hit_count.max(0) as f64 / MANY_USES).min(1.0);
+            let active = if o.status == Status::Active { 1.0 } else { RETIRED };
+            active * (1.0 + priority + used + recency(o.created_at))
+        }
+        // They repeat what observations say better.
+        Record::Summary(s) => 0.8 * (1.0 + recency(s.created_at)),
+        Record::Prompt(p) => 0.6 * (1.0 + recency(p.created_at)),
+    }
+}
+
+fn text_of(record: &Record) -> String {
+    match record {
+        Record::Observation(o) => [
+            o.title.as_str(),
+            &o.subtitle,
+            &o.narrative,
+            &o.facts.join("\n"),
+            &o.keywords.join("\n"),
+            &o.concepts.join("\n"),
+            &o.files_modified.join("\n"),
+            &o.files_read.join("\n"),
+        ]
+        .join("\n"),
+        Record::Summary(s) => s.text.texts().join("\n"),
+        Record::Prompt(p) => p.text.clone(),
+    }
+}
