@@ -72,7 +72,7 @@ impl Scene {
     }
 
     fn sees(&self, dir: &Path, word: &str) -> bool {
-        !self.world.search_in(dir, word).is_empty()
+        self.world.search_in(dir, word).iter().any(|title| title.contains(word))
     }
 
     /// Every pointer, in the order of the rows.

@@ -153,7 +153,7 @@ fn bytes_that_strict_parsers_refuse_are_repaired() {
     world.hook_bytes(&["PostToolUse"], text.as_bytes()).silent();
     world.drain();
     for name in ["highsurrogate", "lowsurrogate", "rawbyte", "nulescape", "rawcontrol", "deep"] {
-        assert_eq!(world.search(name), [name]);
+        assert_eq!(world.search(name)[0], name);
     }
     for request in model.requests() {
         let text = String::from_utf8(request.body).unwrap();

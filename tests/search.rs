@@ -161,7 +161,7 @@ fn json_has_the_documented_shape() {
     assert_eq!(keys(&found), ["indexes", "pending_events", "query", "results", "total"]);
     assert_eq!(
         (&found["query"], &found["total"], &found["indexes"]),
-        (&json!("shape"), &json!(1), &json!(["fts"]))
+        (&json!("shape"), &json!(1), &json!(["fts", "vector"]))
     );
     let row = &found["results"][0];
     let names = [

@@ -10,15 +10,17 @@ use crate::index::{self, Kept, Term, tokens};
 use crate::model::{Priority, RecordId, Status, Timestamp};
 use crate::store::{Store, StoreError};
 
-/// BM25 (from 0, seldom above 60) as a part of the score: `BM25_SHARE * b / (b + BM25_HALF)`.
-const BM25_SHARE: f64 = 0.4;
-const BM25_HALF: f64 = 28.0;
+/// BM25 (from 0, seldom above 60) as a part of the score: a logarithm that tells low scores apart, and a share that is
+/// nearly straight, so that a row which holds every word of a long question stands out.
+const BM25_LOG: (f64, f64) = (0.09, 7.0);
+const BM25_SHARE: (f64, f64) = (0.7, 100.0);
 /// What it counts for that words which stand together in the question stand together in the row.
 const PAIRS_SHARE: f64 = 0.1;
 /// How similar the best row must be for meaning alone to be an answer, among so many observations: the best of more
-/// rows is more similar by chance. Above it lie nine in ten questions with an answer, below it nine in ten without.
+/// rows is more similar by chance. `scripts/bench/retrieval` shows how many questions without an answer get past it.
 const ANSWER: f64 = 0.09;
 const ANSWER_LOG: f64 = 0.032;
+const ANSWER_LEAST: f64 = 0.2;
 const ANSWER_MOST: f64 = 0.36;
 /// The part of the best similarity that a row must have to be shown for its meaning.
 const NEAR_BEST: f64 = 0.4;
@@ -86,7 +88,7 @@ pub(super) fn rank(
     for (place, row) in rows.into_iter().enumerate() {
         let text = text_of(row.record);
         let shown = row.candidate.has_all || row.similarity.score() >= near;
-        let read = (place < READ || !shown).then(|| asked.read(&text)).unwrap_or_default();
+        let read = if place < READ || !shown { asked.read(&text) } else { ReadWords::default() };
         if !shown && read.coverage < COVERAGE {
             continue;
         }
@@ -107,12 +109,12 @@ struct Row<'a> {
 }
 
 fn bm25_share(bm25: f64) -> f64 {
-    BM25_SHARE * bm25 / (bm25 + BM25_HALF)
+    BM25_LOG.0 * (bm25 / BM25_LOG.1).ln_1p() + BM25_SHARE.0 * bm25 / (bm25 + BM25_SHARE.1)
 }
 
 /// How similar the best of so many observations must be.
 fn answer(observations: i64) -> f64 {
-    (ANSWER + ANSWER_LOG * (observations.max(1) as f64).ln()).min(ANSWER_MOST)
+    (ANSWER + ANSWER_LOG * (observations.max(1) as f64).ln()).clamp(ANSWER_LEAST, ANSWER_MOST)
 }
 
 /// The meaning of each record: observations have theirs kept, what is shorter is read now.
