@@ -213,6 +213,23 @@ mod tests {
     }
 
     #[test]
+    fn the_parts_of_a_summary_begin_alike() {
+        for (locale, _) in bundled::languages() {
+            let labels = mode(&format!("code--{locale}")).labels;
+            let parts = [
+                &labels.request,
+                &labels.investigated,
+                &labels.completed,
+                &labels.learned,
+                &labels.next_steps,
+                &labels.notes,
+            ];
+            let capital = |part: &&String| part.starts_with(char::is_uppercase);
+            assert!(parts.iter().all(capital) || !parts.iter().any(capital), "{locale}: {parts:?}");
+        }
+    }
+
+    #[test]
     fn the_two_chinese_scripts_are_not_mixed() {
         let text = |id: &str| serde_json::to_string(&mode(id).labels).unwrap();
         let (taiwan, mainland) = (text("code--zh-tw"), text("code--zh"));
