@@ -109,6 +109,11 @@ impl Labels {
         ]
     }
 
+    /// Whether there is a label of this key.
+    pub(super) fn has(key: &str) -> bool {
+        key == "types" || Self::default().entries().iter().any(|(known, ..)| *known == key)
+    }
+
     pub(super) fn are_english(&self) -> bool {
         *self == Self::default()
     }

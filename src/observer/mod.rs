@@ -81,6 +81,9 @@ impl ObserverError {
     /// What the user can do about it.
     pub fn remedy(&self) -> String {
         match self {
+            Self::Mode(ModeError::BadId(_) | ModeError::Missing { .. }) => {
+                String::from("see `cmem mode list`, then `cmem mode use ID`")
+            }
             Self::Mode(_) => String::from("`cmem config set CMEM_MODE code`, or mend the file"),
             Self::NoKey { key, .. } => {
                 format!(
