@@ -65,15 +65,13 @@ pub enum ObserverError {
         /// Options that it lacks.
         missing: String,
     },
-    /// The base URL cannot be used.
-    #[error("{setting} = {value:?}: {reason}")]
+    /// The base URL cannot be used. It is not quoted: what cannot be read may hold a secret anywhere.
+    #[error("{setting}: {reason}")]
     BadUrl {
         /// The setting.
         setting: &'static str,
-        /// Its value.
-        value: String,
         /// What is wrong with it.
-        reason: String,
+        reason: &'static str,
     },
 }
 
