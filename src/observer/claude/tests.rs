@@ -118,3 +118,22 @@ fn large_input_and_output_do_not_block_each_other() {
     let desk = Desk::script("exit 0");
     assert!(desk.run(input.as_bytes(), Duration::from_secs(30)).unwrap().fine);
 }
+
+#[test]
+fn what_left_the_group_and_holds_the_pipes_is_not_waited_for() {
+    // It would write to the pipes of the test as well, if it were to.
+    let desk = Desk::script("setsid sh -c 'sleep 60; echo late' & echo $! > pid; echo answer; echo warning >&2");
+    let began = Instant::now();
+    let output = desk.run("x".repeat(1 << 20).as_bytes(), Duration::from_secs(30)).unwrap();
+    assert_eq!((output.out.as_slice(), output.err.as_slice()), (&b"answer\n"[..], &b"warning\n"[..]));
+    let late = Desk::script("setsid sleep 60 & echo $! > pid; sleep 60");
+    assert!(late.run(b"", Duration::from_millis(300)).is_err());
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    for desk in [desk, late] {
+        let pid: i32 = fs::read_to_string(desk.folder.path().join("pid")).unwrap().trim().parse().unwrap();
+        let _ = rustix::process::kill_process_group(
+            rustix::process::Pid::from_raw(pid).unwrap(),
+            rustix::process::Signal::KILL,
+        );
+    }
+}

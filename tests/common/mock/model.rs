@@ -154,7 +154,8 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
     }
 }
 
-fn failure(status: u16, headers: Vec<(&'static str, String)>) -> Reply {
+/// An error in the shape of the Messages API.
+pub(super) fn failure(status: u16, headers: Vec<(&'static str, String)>) -> Reply {
     let kind = match status {
         401 => "authentication_error",
         403 => "permission_error",
