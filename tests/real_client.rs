@@ -225,7 +225,11 @@ fn the_clients_failures_have_their_class() {
             let _ = world.cmem(&["drain", "--wait"]);
             let (took, error) = (began.elapsed(), world.status()["last_error"].clone());
             assert_eq!(error["class"], class, "{} {status}: {error}", client.version);
-            assert!(!error["message"].to_string().contains("no answer"), "{} {status}: {error}", client.version);
+            assert!(
+                !error["message"].to_string().contains("no answer"),
+                "{} {status}: {error}",
+                client.version
+            );
             assert!(took < Duration::from_secs(20), "{} {status}: {took:?}", client.version);
             assert_eq!(world.observers(), Vec::<i32>::new(), "{} {status}", client.version);
             let ledger = world.ledger();

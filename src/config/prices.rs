@@ -43,8 +43,10 @@ impl Price {
     /// alias of the `claude` command, such as `haiku` or `sonnet[1m]`, has that of the newest model so named.
     pub fn of<'a>(model: &str, prices: &'a [Self]) -> Option<&'a Self> {
         let plain = model.rsplit('/').next().unwrap_or(model);
-        let by_name =
-            prices.iter().filter(|price| plain.starts_with(&price.model)).max_by_key(|price| price.model.len());
+        let by_name = prices
+            .iter()
+            .filter(|price| plain.starts_with(&price.model))
+            .max_by_key(|price| price.model.len());
         by_name.or_else(|| {
             let alias = format!("claude-{}-", plain.split('[').next().filter(|alias| !alias.is_empty())?);
             prices.iter().filter(|price| price.model.starts_with(&alias)).max_by_key(|price| &price.model)
