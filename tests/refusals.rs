@@ -27,7 +27,11 @@ fn only_the_event_that_is_refused_is_parked() {
         assert_eq!(world.search("good").len(), 3, "{status}");
         let ledger = world.ledger();
         assert_eq!((ledger.parked, ledger.waiting, ledger.balance()), (1, 0, 0), "{status}: {ledger:?}");
-        assert!(world.status()["paused_until"].is_null() && model.count() <= 24, "{status}: {}", model.count());
+        assert!(
+            world.status()["paused_until"].is_null() && model.count() <= 24,
+            "{status}: {}",
+            model.count()
+        );
         let told = world.cmem(&["queue", "list"]).ok();
         assert!(told.contains("parked") && !told.contains("POISON"), "{told}");
     }
