@@ -140,6 +140,23 @@ pub fn parse_url(text: &str) -> Result<Uri, &'static str> {
     }
 }
 
+/// An address as it may be shown: without user name, password and query, whether or not it can be read as one.
+pub fn without_secrets(address: &str) -> String {
+    let (scheme, rest) = match address.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), address),
+    };
+    // A password may hold any other character.
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((_, rest)) => ("…@", rest),
+        None => ("", rest),
+    };
+    match rest.find(['?', '#', '&']) {
+        Some(end) => format!("{scheme}{user}{}?…", &rest[..end]),
+        None => format!("{scheme}{user}{rest}"),
+    }
+}
+
 /// The value of a `Retry-After` header (RFC 9110, 10.2.3): seconds, or an HTTP date.
 fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
@@ -226,6 +243,21 @@ mod tests {
         assert!(told.starts_with("http://127.0.0.1:1: ") && !told.contains("SECRET"), "{told}");
         let uri = ureq::Error::BadUri(String::from("http://SECRET"));
         assert_eq!(failure(None, &uri).to_string(), "the address cannot be used");
+    }
+
+    #[test]
+    fn addresses_as_they_may_be_shown() {
+        for (address, shown) in [
+            ("https://api.example.org:8443/v1", "https://api.example.org:8443/v1"),
+            ("", ""),
+            ("https://me:p@h/v1", "https://…@h/v1"),
+            ("https://me:p@ss/w?rd@h/v1?key=k", "https://…@h/v1?…"),
+            ("me:p@h", "…@h"),
+            ("h/v1?mail=a@b&key=k", "…@b?…"),
+            ("h/v1#k", "h/v1?…"),
+        ] {
+            assert_eq!(without_secrets(address), shown);
+        }
     }
 
     #[test]

@@ -122,6 +122,16 @@ fn the_price_of_each_provider_is_told() {
     );
     assert_eq!(row(&world, "claude")["dollars_per_1000_observations"], Value::Null, "part of a subscription");
 
+    // Not with a key that is passed on: then each call is billed.
+    world.set("CMEM_CLAUDE_ENV", "HTTPS_PROXY, ANTHROPIC_API_KEY");
+    let billed = row(&world, "claude")["dollars_per_1000_observations"].clone();
+    assert_eq!(billed, row(&world, "anthropic")["dollars_per_1000_observations"], "the same model");
+    let told = world.cmem(&["install", "--dry-run"]).err;
+    let line = told.lines().find(|line| line.contains(" claude ")).unwrap();
+    assert!(line.contains('$') && line.contains("ANTHROPIC_API_KEY"), "{line}");
+    world.set("CMEM_CLAUDE_ENV", "CLAUDE_CODE_OAUTH_TOKEN");
+    assert_eq!(row(&world, "claude")["dollars_per_1000_observations"], Value::Null, "of the subscription");
+
     world.set("CMEM_PROVIDER", "openai");
     world.set("CMEM_MODEL", "own-model");
     assert!(world.cmem(&["install", "--dry-run"]).err.contains("* openai     not known for own-model"));

@@ -352,3 +352,65 @@ fn a_mode_that_would_be_wrong_is_not_written() {
     assert!(forced.err.contains("warning: it comes before the built-in mode code"), "{forced:?}");
     assert!(world.cmem(&["mode", "show", "code"]).ok().contains("  a "));
 }
+
+#[test]
+fn a_mode_may_name_its_parent() {
+    let world = World::new();
+    fs::create_dir_all(world.data().join("modes")).unwrap();
+    let write = |name: &str, text: Value| {
+        fs::write(world.data().join(format!("modes/{name}.json")), text.to_string()).unwrap();
+    };
+    let shown = |id: &str| world.cmem(&["mode", "show", "--json", id]).json();
+    write("mine", json!({"parent": "law-study", "name": "Mine", "prompts": {"skip": "Nearly all."}}));
+    let mine = shown("mine");
+    assert_eq!((&mine["types"][0]["id"], &mine["prompts"]["skip"]), (&json!("rule"), &json!("Nearly all.")));
+    assert_eq!(mine["name"], "Mine");
+    // A parent that is a language of a mode needs no file, and has a parent of its own.
+    write("ours", json!({"parent": "mine--ja", "name": "Ours"}));
+    let ours = shown("ours");
+    assert_eq!((&ours["locale"], &ours["prompts"]["skip"]), (&json!("ja"), &json!("Nearly all.")));
+    // It comes before the parent that the name tells.
+    write("mine--other", json!({"parent": "ops-incident"}));
+    assert_ne!(shown("mine--other")["types"][0]["id"], "rule");
+
+    write("a", json!({"parent": "b"}));
+    write("b", json!({"parent": "a"}));
+    for (id, text, why) in [
+        ("c", json!({"parent": 7}), "parent"),
+        ("c", json!({"parent": "../x"}), "parent"),
+        ("c", json!({"parent": "nowhere"}), "\"nowhere\""),
+        ("c", json!({"parent": "a"}), "circle"),
+    ] {
+        write(id, text);
+        let told = world.cmem(&["mode", "validate", id]).failed(1);
+        assert!(told.contains(why), "{told}");
+    }
+}
+
+#[test]
+fn a_key_that_means_nothing_is_told() {
+    let world = World::new();
+    let file = world.path("bread.json");
+    let mut mode = json!({"name": "Bread", "lokale": "de", "types": [{"id": "a", "labl": "A"}],
+        "prompts": {"role": "r", "record": "r", "skpi": "s"}, "labels": {"memorys": "m", "types": {"a": "A"}}});
+    fs::write(&file, mode.to_string()).unwrap();
+    let checked = world.cmem(&["mode", "validate", file.to_str().unwrap()]);
+    assert_eq!(checked.code, Some(0));
+    let warning = checked.err.lines().find(|line| line.starts_with("warning: ")).unwrap();
+    for key in ["lokale", "types.labl", "prompts.skpi", "labels.memorys"] {
+        assert!(warning.contains(key), "{key}: {warning}");
+    }
+    let told = world.cmem(&["mode", "validate", "--json", file.to_str().unwrap()]).json();
+    assert_eq!(told["unknown_keys"].as_array().map(Vec::len), Some(4), "{told}");
+    // What is known is no news, by either tool's names.
+    for key in ["lokale", "prompts", "labels", "types"] {
+        mode.as_object_mut().unwrap().shift_remove(key);
+    }
+    mode["parent"] = json!("code");
+    fs::write(&file, mode.to_string()).unwrap();
+    let names = [file.to_str().unwrap().to_owned(), fixture("field-notes.json").to_str().unwrap().to_owned()];
+    for name in names.iter().map(String::as_str).chain(["code", "code--zh-tw", "ops-incident"]) {
+        let checked = world.cmem(&["mode", "validate", name]);
+        assert!(checked.code == Some(0) && !checked.err.contains("warning"), "{name}: {checked:?}");
+    }
+}

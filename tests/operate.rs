@@ -70,6 +70,41 @@ fn each_setting_says_where_it_comes_from() {
 }
 
 #[test]
+fn an_address_never_shows_what_it_may_hold() {
+    for address in [
+        "gateway.example/v1?key=TOPSECRET",
+        "https://user:TOPSECRET@",
+        "ftp://user:TOPSECRET@gateway.example/v1",
+    ] {
+        let mut world = World::new();
+        world.set("CMEM_PROVIDER", "openai");
+        world.set("CMEM_OPENAI_BASE_URL", address);
+        world.set("CMEM_OPENAI_API_KEY", "k-123456");
+        world.set("CMEM_MODEL", "m");
+        world.note("work");
+        let told = world.cmem(&["drain", "--wait"]).failed(1);
+        assert!(told.contains("CMEM_OPENAI_BASE_URL"), "{told}");
+        world.wait_for_drainers();
+        let start = world.send("SessionStart", json!({})).out;
+        assert!(start.contains("CMEM_OPENAI_BASE_URL"), "{start}");
+        let all =
+            ["status", "doctor", "config list", "config list --json", "config get CMEM_OPENAI_BASE_URL"];
+        let all = all.map(|line| world.cmem(&line.split(' ').collect::<Vec<_>>()));
+        let said: String = all.into_iter().map(|ran| ran.out + &ran.err).collect::<String>() + &told + &start;
+        assert!(!said.contains("TOPSECRET"), "{said}");
+        assert_eq!(world.files_with("TOPSECRET"), Vec::<std::path::PathBuf>::new());
+    }
+    let mut world = World::new();
+    world.set("CMEM_OPENAI_BASE_URL", "https://user:TOPSECRET@gateway.example:8443/v1?key=TOPSECRET");
+    let listed = world.cmem(&["config", "list"]).ok();
+    assert!(
+        listed.contains("https://…@gateway.example:8443/v1?…") && !listed.contains("TOPSECRET"),
+        "{listed}"
+    );
+    assert!(!world.cmem(&["config", "get", "CMEM_OPENAI_BASE_URL"]).ok().contains("TOPSECRET"));
+}
+
+#[test]
 fn a_bad_setting_names_the_allowed_values() {
     let mut world = World::new();
     let refused = world.cmem(&["config", "set", "CMEM_PROVIDER", "clod"]);

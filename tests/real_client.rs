@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::common::client::{Client, REFERENCE, long_script};
-use crate::common::{AgentApi, Step, World, wait_for};
+use crate::common::{AgentApi, Outage, Step, World, wait_for};
 
 /// Runs `test` with the reference client and with the newest one, as far as they are installed.
 fn with_each_client(test: fn(&Client)) {
@@ -198,6 +198,71 @@ fn the_client_itself_as_the_observer() {
         let sessions = walk(&world.path("home/.claude/projects"));
         assert_eq!(sessions, Vec::<std::path::PathBuf>::new(), "{}", client.version);
         drop(project);
+    });
+}
+
+/// A world whose observer is this client, which meets an outage.
+fn observed_by(client: &Client, api: &AgentApi, timeout: &str, outage: Outage) -> World {
+    api.fail(outage);
+    let mut world = World::new();
+    world.repository("project");
+    client.put_on_path(&mut world, api);
+    world.set("CMEM_PROVIDER", "claude");
+    world.set("CMEM_TIMEOUT_SECS", timeout);
+    world.send("UserPromptSubmit", json!({})).answer();
+    world.note("kept through it all");
+    world
+}
+
+/// What fails inside the client is told from what is merely late: it gives up at once, and says why.
+#[test]
+fn the_clients_failures_have_their_class() {
+    with_each_client(|client| {
+        for (status, class) in [(401, "auth"), (429, "rate_limited"), (529, "transient")] {
+            let api = AgentApi::start();
+            let began = Instant::now();
+            let world = observed_by(client, &api, "30", Outage::Status(status));
+            let _ = world.cmem(&["drain", "--wait"]);
+            let (took, error) = (began.elapsed(), world.status()["last_error"].clone());
+            assert_eq!(error["class"], class, "{} {status}: {error}", client.version);
+            assert!(
+                !error["message"].to_string().contains("no answer"),
+                "{} {status}: {error}",
+                client.version
+            );
+            assert!(took < Duration::from_secs(20), "{} {status}: {took:?}", client.version);
+            assert_eq!(world.observers(), Vec::<i32>::new(), "{} {status}", client.version);
+            let ledger = world.ledger();
+            assert_eq!((ledger.waiting, ledger.balance()), (2, 0), "{} {status}: {ledger:?}", client.version);
+        }
+    });
+}
+
+#[test]
+fn a_client_that_hangs_is_gone_after_the_deadline() {
+    with_each_client(|client| {
+        let api = AgentApi::start();
+        let began = Instant::now();
+        let world = observed_by(client, &api, "4", Outage::Hang);
+        let _ = world.cmem(&["drain", "--wait"]);
+        assert!(began.elapsed() < Duration::from_secs(30), "{}: {:?}", client.version, began.elapsed());
+        let error = world.status()["last_error"].clone();
+        assert_eq!(error["class"], "transient", "{}: {error}", client.version);
+        assert_eq!(world.observers(), Vec::<i32>::new(), "{}", client.version);
+        assert_eq!(world.ledger().waiting, 2);
+    });
+}
+
+/// Nobody is left to end the client: it knows the deadline itself.
+#[test]
+fn a_client_whose_drainer_was_killed_ends_by_itself() {
+    with_each_client(|client| {
+        let api = AgentApi::start();
+        let world = observed_by(client, &api, "5", Outage::Hang);
+        wait_for("the client is at work", Duration::from_secs(20), || !world.observers().is_empty());
+        assert_eq!(world.kill_drainers(), 1, "{}", client.version);
+        wait_for("the client has left", Duration::from_secs(30), || world.observers().is_empty());
+        assert_eq!(world.ledger().balance(), 0);
     });
 }
 

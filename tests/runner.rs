@@ -27,6 +27,7 @@ mod notices;
 mod operate;
 mod privacy;
 mod real_client;
+mod refusals;
 mod search;
 mod story;
 

@@ -31,3 +31,17 @@ pub fn is_inherited(name: &str, more: &[String]) -> bool {
         || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         || more.iter().any(|more| more == name)
 }
+
+/// With one of these the `claude` command bills each call to an account, instead of using a subscription.
+const BILLED: [&str; 5] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_USE_FOUNDRY",
+];
+
+/// The variable of `CMEM_CLAUDE_ENV` with which calls are billed, if one is named.
+pub fn billed_by(more: &[String]) -> Option<&str> {
+    more.iter().map(String::as_str).find(|name| BILLED.contains(name))
+}

@@ -9,7 +9,7 @@ mod replace;
 mod settings;
 
 pub use catalogue::{Setting, catalogue, describe};
-pub use inherited::is_inherited;
+pub use inherited::{billed_by, is_inherited};
 pub use paths::{Paths, PathsError};
 pub use prices::{LIST_DATE, Price, TOKENS_PER_OBSERVATION, TokensPerObservation};
 pub use provider::Provider;

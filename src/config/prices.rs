@@ -39,10 +39,18 @@ impl Price {
         (input * self.input + cached * self.cached + output * self.output) / 1_000_000.0
     }
 
-    /// The price of a model: that of the longest name with which its own begins, whatever stands before a slash.
+    /// The price of a model: that of the longest name with which its own begins, whatever stands before a slash. An
+    /// alias of the `claude` command, such as `haiku` or `sonnet[1m]`, has that of the newest model so named.
     pub fn of<'a>(model: &str, prices: &'a [Self]) -> Option<&'a Self> {
         let plain = model.rsplit('/').next().unwrap_or(model);
-        prices.iter().filter(|price| plain.starts_with(&price.model)).max_by_key(|price| price.model.len())
+        let by_name = prices
+            .iter()
+            .filter(|price| plain.starts_with(&price.model))
+            .max_by_key(|price| price.model.len());
+        by_name.or_else(|| {
+            let alias = format!("claude-{}-", plain.split('[').next().filter(|alias| !alias.is_empty())?);
+            prices.iter().filter(|price| price.model.starts_with(&alias)).max_by_key(|price| &price.model)
+        })
     }
 
     /// Reads `MODEL=INPUT/CACHED/OUTPUT`.
@@ -67,6 +75,12 @@ mod tests {
         assert_eq!(
             (input("a-small-001"), input("vendor/a-large-2"), input("b")),
             (Some(1.0), Some(3.0), None)
+        );
+        let claude: Vec<Price> = LIST.split(',').filter_map(Price::parse).collect();
+        let name = |model: &str| Price::of(model, &claude).map(|price| price.model.as_str());
+        assert_eq!(
+            (name("haiku"), name("sonnet[1m]"), name("poem"), name("")),
+            (Some("claude-haiku-4-5"), Some("claude-sonnet-4-5"), None, None)
         );
         for bad in ["", "a", "a=1", "a=1/2", "a=1/2/3/4", "a=1/x/3", "=1/2/3", "a=-1/0/0", "a=inf/0/0"] {
             assert_eq!(Price::parse(bad), None, "{bad}");

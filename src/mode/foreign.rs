@@ -17,6 +17,44 @@ const PROMPTS: [(&str, &str); 7] = [
 ];
 const TERM: [(&str, &str); 1] = [("emoji", "glyph")];
 
+/// What else its files hold and cmem has no use for.
+const UNUSED: [&str; 2] = ["version", "$schema"];
+const UNUSED_PROMPTS: [&str; 13] = [
+    "spatial_awareness",
+    "observer_role",
+    "output_format_header",
+    "format_examples",
+    "footer",
+    "header_memory_start",
+    "header_memory_continued",
+    "header_summary_checkpoint",
+    "continuation_greeting",
+    "continuation_instruction",
+    "summary_context_label",
+    "summary_format_instruction",
+    "summary_footer",
+];
+const UNUSED_OF_TERM: [&str; 1] = ["work_emoji"];
+
+/// Whether its files have such a key.
+pub(super) fn is_part(key: &str) -> bool {
+    is_among(key, &PARTS, &UNUSED)
+}
+
+/// The same for prompts.
+pub(super) fn is_prompt(key: &str) -> bool {
+    is_among(key, &PROMPTS, &UNUSED_PROMPTS) || (key.starts_with("xml_") && key.ends_with("_placeholder"))
+}
+
+/// The same for types and concepts.
+pub(super) fn is_of_term(key: &str) -> bool {
+    is_among(key, &TERM, &UNUSED_OF_TERM)
+}
+
+fn is_among(key: &str, used: &[(&str, &str)], unused: &[&str]) -> bool {
+    unused.contains(&key) || used.iter().any(|(theirs, _)| *theirs == key)
+}
+
 /// Renames its keys to ours, before files are merged: a child in its names may override a parent in ours.
 pub(super) fn renamed(mut mode: Map<String, Value>) -> Map<String, Value> {
     rename(&mut mode, &PARTS);

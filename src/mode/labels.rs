@@ -109,6 +109,11 @@ impl Labels {
         ]
     }
 
+    /// Whether there is a label of this key.
+    pub(super) fn has(key: &str) -> bool {
+        key == "types" || Self::default().entries().iter().any(|(known, ..)| *known == key)
+    }
+
     pub(super) fn are_english(&self) -> bool {
         *self == Self::default()
     }
@@ -209,6 +214,23 @@ mod tests {
             }
             assert!(translated.labels.more.ends_with("cmem search"), "{locale}");
             assert!(translated.labels.unwritable.contains("`cmem doctor`"), "{locale}");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_summary_begin_alike() {
+        for (locale, _) in bundled::languages() {
+            let labels = mode(&format!("code--{locale}")).labels;
+            let parts = [
+                &labels.request,
+                &labels.investigated,
+                &labels.completed,
+                &labels.learned,
+                &labels.next_steps,
+                &labels.notes,
+            ];
+            let capital = |part: &&String| part.starts_with(char::is_uppercase);
+            assert!(parts.iter().all(capital) || !parts.iter().any(capital), "{locale}: {parts:?}");
         }
     }
 

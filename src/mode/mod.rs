@@ -1,11 +1,13 @@
 //! Modes as data: what kinds of memory there are, and what the observer is asked to look for.
 //!
-//! `a` is a whole mode; `a--b` is a set of overrides merged into `a` (objects key by key, anything else replaced).
+//! `a` is a whole mode; `a--b` is a set of overrides merged into `a` (objects key by key, anything else replaced). A
+//! file that names its `parent` is a set of overrides of that one.
 //! The user's files in the data directory's `modes/` come before the ones in the binary. Where `b` is the locale of a
 //! bundled language, `a--b` needs no file: language and labels come from the binary.
 
 mod bundled;
 mod foreign;
+mod keys;
 mod labels;
 mod outline;
 
@@ -53,6 +55,9 @@ pub struct Mode {
     /// of the locale that it is given.
     #[serde(default, skip_serializing_if = "Labels::are_english")]
     pub labels: Labels,
+    /// Keys of its own file that mean nothing, such as `prompts.skpi`.
+    #[serde(skip)]
+    pub unknown_keys: Vec<String>,
 }
 
 /// One type or concept.
@@ -115,14 +120,12 @@ pub enum ModeError {
     #[error("{0:?} is not a mode id (lower-case letters, digits and single hyphens, at most one `--`)")]
     BadId(String),
     /// Neither the user nor the binary has it.
-    #[error("no mode {id:?}: there is no {path}, and the built-in modes are {built_in}")]
+    #[error("no mode {id:?}: no built-in one has that name, and there is no {path}")]
     Missing {
         /// The id.
         id: String,
         /// Where the user's own would be.
         path: PathBuf,
-        /// What there is.
-        built_in: String,
     },
     /// The file is there and cannot be read.
     #[error("{path}: {source}")]
@@ -149,11 +152,8 @@ impl Mode {
     /// [`ModeError`] names the id, the file, and what is wrong.
     pub fn load(id: &str, paths: &Paths) -> Result<Self, ModeError> {
         check_id(id)?;
-        let own = match read(id, &paths.modes()) {
-            Err(ModeError::Missing { .. }) if is_language_of_a_mode(id) => Map::new(),
-            own => own?,
-        };
-        Self::assemble(id, own, paths.modes())
+        let folders = [paths.modes()];
+        Self::assemble(id, find(id, &folders)?, &folders)
     }
 
     /// The mode of the settings; where it cannot be used, the one of the binary in English, and why. For all that must
@@ -179,11 +179,9 @@ impl Mode {
     pub fn from_file(path: &Path, paths: &Paths) -> Result<Self, ModeError> {
         let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         check_id(&id)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let own = read(&id, folder)?;
-        let (base, _) = id.split_once("--").unwrap_or_default();
-        let is_beside = folder.join(format!("{base}.json")).is_file();
-        Self::assemble(&id, own, if is_beside { folder.to_owned() } else { paths.modes() })
+        let beside = path.parent().unwrap_or(Path::new("")).to_owned();
+        let folders = [beside, paths.modes()];
+        Self::assemble(&id, find(&id, &folders)?, &folders)
     }
 
     /// What a mode without parent would be with this as its file.
@@ -191,22 +189,17 @@ impl Mode {
     /// # Errors
     /// [`ModeError`].
     pub fn from_value(id: &str, own: Value) -> Result<Self, ModeError> {
-        Self::assemble(id, foreign::renamed(object(id, own)?), PathBuf::new())
+        Self::assemble(id, Own::from(object(id, own)?), &[])
     }
 
-    /// Puts the parent below what a mode says itself, and judges the whole.
-    fn assemble(id: &str, own: Map<String, Value>, parents: PathBuf) -> Result<Self, ModeError> {
+    /// Puts what a mode says itself over its parents, and judges the whole.
+    fn assemble(id: &str, own: Own, folders: &[PathBuf]) -> Result<Self, ModeError> {
         let invalid = |reason: String| ModeError::Invalid { id: id.to_owned(), reason };
-        let whole = match id.split_once("--") {
-            None => with_language(own, None),
-            Some((base, variant)) => {
-                merge(with_language(read(base, &parents)?, None), with_language(own, Some(variant)))
-            }
-        };
+        let whole = inherit(id, own.parts, folders, &[id])?;
         let mode: Self =
             serde_json::from_value(Value::Object(whole)).map_err(|error| invalid(error.to_string()))?;
         mode.check().map_err(invalid)?;
-        Ok(Self { id: id.to_owned(), ..mode })
+        Ok(Self { id: id.to_owned(), unknown_keys: own.unknown, ..mode })
     }
 
     /// Ids of all modes, sorted, and whether the user has a file for it.
@@ -343,24 +336,88 @@ fn with_language(mut own: Map<String, Value>, variant: Option<&str>) -> Map<Stri
     }
 }
 
-/// The user's file, else the one in the binary, in our names for its parts.
-fn read(id: &str, folder: &Path) -> Result<Map<String, Value>, ModeError> {
-    let path = folder.join(format!("{id}.json"));
-    let (text, is_users) = match fs::read_to_string(&path) {
-        Ok(text) => (text, true),
+/// What one file says.
+#[derive(Default)]
+struct Own {
+    /// In our names for its parts.
+    parts: Map<String, Value>,
+    /// Keys that mean nothing.
+    unknown: Vec<String>,
+}
+
+impl From<Map<String, Value>> for Own {
+    fn from(file: Map<String, Value>) -> Self {
+        let unknown = keys::unknown(&file);
+        Self { parts: foreign::renamed(file), unknown }
+    }
+}
+
+/// The parts of a mode over those of its parent, and these over their own parent's. `below` = the ids that led here.
+fn inherit(
+    id: &str,
+    mut own: Map<String, Value>,
+    folders: &[PathBuf],
+    below: &[&str],
+) -> Result<Map<String, Value>, ModeError> {
+    let invalid = |reason: String| ModeError::Invalid { id: id.to_owned(), reason };
+    let (base, variant) = id.split_once("--").unzip();
+    let parent = match own.shift_remove("parent") {
+        None => base.map(str::to_owned),
+        Some(Value::String(named)) => {
+            check_id(&named).map_err(|error| invalid(format!("parent: {error}")))?;
+            Some(named)
+        }
+        Some(_) => return Err(invalid(String::from("parent is not the id of a mode"))),
+    };
+    let own = with_language(own, variant);
+    let Some(parent) = parent else { return Ok(own) };
+    let line = [below, &[&parent]].concat();
+    if below.contains(&parent.as_str()) {
+        return Err(invalid(format!("its parents go in a circle: {}", line.join(", "))));
+    }
+    let parts = find(&parent, folders)?.parts;
+    Ok(merge(inherit(&parent, parts, folders, &line)?, own))
+}
+
+/// What the file of a mode says: the user's in the first folder that has one, else the one in the binary. A bundled
+/// language of a mode needs none.
+fn find(id: &str, folders: &[PathBuf]) -> Result<Own, ModeError> {
+    for folder in folders {
+        if let Some(own) = read(id, &folder.join(format!("{id}.json")))? {
+            return Ok(own);
+        }
+    }
+    match bundled::text(id) {
+        Some(text) => Ok(parse(id, text)?.into()),
+        None if is_language_of_a_mode(id) => Ok(Own::default()),
+        None => {
+            let path = folders.last().map(|folder| folder.join(format!("{id}.json"))).unwrap_or_default();
+            Err(ModeError::Missing { id: id.to_owned(), path })
+        }
+    }
+}
+
+/// A user's file; `None` when it is not there.
+fn read(id: &str, path: &Path) -> Result<Option<Own>, ModeError> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
         // Also below a data directory that is a file.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            (bundled_text(id, &path)?.to_owned(), false)
+            return Ok(None);
         }
-        Err(source) => return Err(ModeError::Read { path, source }),
+        Err(source) => return Err(ModeError::Read { path: path.to_owned(), source }),
     };
-    let value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|error| ModeError::Invalid { id: id.to_owned(), reason: error.to_string() })?;
-    let mut mode = foreign::renamed(object(id, value)?);
-    if is_users && let Some(Value::Object(labels)) = mode.get_mut("labels") {
+    let mut own = Own::from(parse(id, &text)?);
+    if let Some(Value::Object(labels)) = own.parts.get_mut("labels") {
         labels.shift_remove("intro");
     }
-    Ok(mode)
+    Ok(Some(own))
+}
+
+fn parse(id: &str, text: &str) -> Result<Map<String, Value>, ModeError> {
+    let value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        .map_err(|error| ModeError::Invalid { id: id.to_owned(), reason: error.to_string() })?;
+    object(id, value)
 }
 
 fn object(id: &str, value: Value) -> Result<Map<String, Value>, ModeError> {
@@ -368,14 +425,6 @@ fn object(id: &str, value: Value) -> Result<Map<String, Value>, ModeError> {
         Value::Object(map) => Ok(map),
         _ => Err(ModeError::Invalid { id: id.to_owned(), reason: String::from("not a JSON object") }),
     }
-}
-
-fn bundled_text(id: &str, path: &Path) -> Result<&'static str, ModeError> {
-    bundled::text(id).ok_or_else(|| ModeError::Missing {
-        id: id.to_owned(),
-        path: path.to_owned(),
-        built_in: Mode::built_in().collect::<Vec<_>>().join(", "),
-    })
 }
 
 fn merge(mut base: Map<String, Value>, over: Map<String, Value>) -> Map<String, Value> {
@@ -450,11 +499,11 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_mode_names_the_file_and_what_there_is() {
+    fn a_missing_mode_names_the_file_and_not_every_other_mode() {
         let empty = tempfile::tempdir().unwrap();
         for id in ["poem", "code--xx"] {
             let message = Mode::load(id, &paths(empty.path())).unwrap_err().to_string();
-            assert!(message.contains(&format!("{id}.json")) && message.contains("code--zh-tw"), "{message}");
+            assert!(message.contains(&format!("{id}.json")) && !message.contains("code--zh-tw"), "{message}");
         }
     }
 

@@ -3,21 +3,27 @@
 //! Error shapes are the ones that the providers document:
 //! <https://docs.anthropic.com/en/api/errors>, <https://platform.openai.com/docs/guides/error-codes>,
 //! <https://openrouter.ai/docs/api-reference/errors> (which also puts an `error` object into a 200).
-//! Two rules of our own: an answer that is no JSON comes from something between us and the provider (a captive
-//! portal, a proxy, a broken connection) and is transient; a reply that was stopped at its length limit is used
-//! as far as it is complete, and malformed when no observation is.
+//! Our own rules: an answer that is no JSON comes from something between us and the provider (a captive portal, a
+//! proxy, a broken connection) and is transient, but for the statuses that mean the same from anybody; what is wrong
+//! with the events themselves (their size, their content) is malformed, so that halving finds the one; a reply that was
+//! stopped at its length limit is used as far as it is complete, and malformed when no observation is.
 
+mod complaint;
 mod prose;
+mod remedy;
 mod reset;
+
+pub use remedy::remedy;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
+use complaint::Complaint;
+
 use super::parse::parse;
 use super::text::{head, one_line};
 use super::{Reply, Verdict};
-use crate::config::{Provider, Settings};
 use crate::mode::Mode;
 use crate::model::Timestamp;
 
@@ -26,26 +32,48 @@ const MAX_MESSAGE: usize = 600;
 /// The largest request that a provider takes was exceeded.
 const TOO_LARGE: &str = "the request is too large for the model";
 
-/// What a provider said about a failure.
-#[derive(Debug, Default)]
-struct Complaint {
-    /// Its `type`, `code` and `status`, lower case, each ended by a space.
-    codes: String,
-    /// Its text.
-    message: String,
-    /// A numeric `code` inside it.
-    status: Option<u16>,
-    /// How long to wait, where the body says so.
-    wait: Option<Duration>,
-}
+/// Waits below this are not for the end of a day.
+const SHORT_WAIT: Duration = Duration::from_secs(60);
+/// Words of a command about its user's account.
+const NOTICE_OF_AUTH: [&str; 8] = [
+    "/login",
+    "api key",
+    "oauth token",
+    "not logged in",
+    "does not have access to claude",
+    "has been disabled",
+    "disabled organization",
+    "failed to authenticate",
+];
+/// What a subscription can be out of.
+const ALLOWANCES: [&str; 13] = [
+    "usage limit",
+    "session limit",
+    "hour limit",
+    "daily limit",
+    "weekly limit",
+    "monthly limit",
+    "opus limit",
+    "sonnet limit",
+    "your limit",
+    "plan limit",
+    "spending limit",
+    "extra usage",
+    "quota",
+];
+/// A filter of the provider's refused what it was shown. What it says may quote that.
+const FILTERED: &str = "the provider's content filter refuses these events";
 
 /// The class of an HTTP answer whose status is not 2xx.
 pub(super) fn of_failure(status: u16, wait: Option<Duration>, body: &[u8], now: Timestamp) -> Verdict {
-    let complaint = match serde_json::from_slice::<Value>(body) {
-        Ok(value) => Complaint::from(&value),
-        Err(_) => Complaint { message: page_text(body), ..Complaint::default() },
-    };
-    judge(status, wait, &complaint, now)
+    if let Ok(value) = serde_json::from_slice::<Value>(body) {
+        return judge(status, wait, &Complaint::from(&value), now);
+    }
+    let complaint = Complaint { message: page_text(body), ..Complaint::default() };
+    match status {
+        401 | 402 | 407 | 413 | 429 => judge(status, wait, &complaint, now),
+        _ => Verdict::Transient { message: told(status, &complaint) },
+    }
 }
 
 /// The class of an `error` object inside an answer, if there is one.
@@ -61,7 +89,11 @@ pub(super) fn of_error_object(answer: &Value, wait: Option<Duration>, now: Times
 pub(super) fn of_text(text: &str, cut: bool, mode: &Mode, shown: &[i64], now: Timestamp) -> Verdict {
     let malformed = |reason: &str| Verdict::Malformed { reason: reason.to_owned() };
     if text.trim().is_empty() {
-        return malformed("the answer is empty");
+        return malformed(if cut {
+            "the model used up the whole length of its answer with thinking"
+        } else {
+            "the answer is empty"
+        });
     }
     let parsed = parse(text, mode, shown, cut);
     if !parsed.drafts.is_empty() || parsed.summary.is_some() {
@@ -80,18 +112,36 @@ pub(super) fn of_text(text: &str, cut: bool, mode: &Mode, shown: &[i64], now: Ti
     prose::class(text, now).unwrap_or_else(|| malformed("prose instead of an answer in the format"))
 }
 
-/// The class of a notice: what a command says in place of an answer.
+/// The class of a notice: what a command says in place of an answer. No model wrote it, so words in it count.
 pub(super) fn of_notice(text: &str, now: Timestamp) -> Verdict {
     let notice = head(text, MAX_MESSAGE);
-    let lower = notice.to_ascii_lowercase();
-    // `Please run /login`, `Invalid API key`, `OAuth token has expired`.
-    if ["/login", "api key", "oauth token", "not logged in"].iter().any(|part| lower.contains(part)) {
-        return Verdict::Auth { message: bounded(notice) };
+    let message = || bounded(notice);
+    let lower = notice.replace('’', "'").to_ascii_lowercase();
+    let says = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    if let Some(verdict) = prose::api_error(notice, now) {
+        return verdict;
     }
-    if lower.contains("prompt is too long") {
+    if says(&NOTICE_OF_AUTH) {
+        return Verdict::Auth { message: message() };
+    }
+    if says(&["usage policy", "unable to respond to this request"]) {
+        return Verdict::Malformed { reason: String::from(FILTERED) };
+    }
+    if says(&["prompt is too long", "request too large", "request_too_large"]) {
         return Verdict::Malformed { reason: String::from(TOO_LARGE) };
     }
-    prose::class(notice, now).unwrap_or_else(|| Verdict::Transient { message: bounded(notice) })
+    if says(&["the selected model"]) || (says(&["model"]) && says(&["not exist", "not found"])) {
+        return Verdict::Unrecoverable { message: message() };
+    }
+    let used_up = says(&["reached", "exceeded", "exhausted", "used up", "hit your", "resets", "out of"]);
+    if (used_up && says(&ALLOWANCES)) || says(&["credit balance", "out of credits", "insufficient credit"]) {
+        return Verdict::Quota { reset: reset::from_text(notice, now), message: message() };
+    }
+    if says(&["rate limit"]) {
+        let wait = reset::from_text(notice, now).map(|at| until(at, now));
+        return Verdict::RateLimited { retry_after: wait };
+    }
+    Verdict::Transient { message: message() }
 }
 
 /// What a provider said, on one line and bounded.
@@ -99,84 +149,42 @@ pub(super) fn bounded(message: &str) -> String {
     head(&one_line(message), MAX_MESSAGE).to_owned()
 }
 
-impl Complaint {
-    /// Reads `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, `{"detail": …}` and lists of one of them.
-    fn from(value: &Value) -> Self {
-        let value = value.get(0).unwrap_or(value);
-        let error = value.get("error").unwrap_or(value);
-        let mut codes = String::new();
-        for key in ["type", "code", "status"] {
-            if let Some(code) = error.get(key).and_then(Value::as_str) {
-                codes.push_str(&code.to_ascii_lowercase());
-                codes.push(' ');
-            }
-        }
-        // Google says there why, which quota it is, and how long to wait.
-        let mut wait = None;
-        for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
-            let delay =
-                detail.get("retryDelay").and_then(Value::as_str).and_then(|text| text.strip_suffix('s'));
-            let seconds = delay.and_then(|text| text.parse::<f64>().ok()).filter(|seconds| *seconds >= 0.0);
-            wait = wait.or_else(|| Duration::try_from_secs_f64(seconds?).ok());
-            let violations = detail.get("violations").and_then(Value::as_array).into_iter().flatten();
-            let ids = violations.filter_map(|violation| violation.get("quotaId")?.as_str());
-            for code in detail.get("reason").and_then(Value::as_str).into_iter().chain(ids) {
-                codes.push_str(&code.to_ascii_lowercase());
-                codes.push(' ');
-            }
-        }
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let message = ["message", "detail", "error"].iter().find_map(|key| error.get(key).and_then(text));
-        let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-        let message = message.or_else(|| text(error)).unwrap_or_else(|| codes.trim_end().to_owned());
-        Self { codes, message, status, wait }
-    }
-
-    fn has(&self, codes: &[&str]) -> bool {
-        codes.iter().any(|code| self.codes.contains(code))
+fn told(status: u16, complaint: &Complaint) -> String {
+    match bounded(&complaint.message) {
+        text if text.is_empty() => format!("HTTP {status}"),
+        text => head(&format!("HTTP {status}: {text}"), MAX_MESSAGE).to_owned(),
     }
 }
 
 fn judge(status: u16, wait: Option<Duration>, complaint: &Complaint, now: Timestamp) -> Verdict {
-    let message = match bounded(&complaint.message) {
-        text if text.is_empty() => format!("HTTP {status}"),
-        text => head(&format!("HTTP {status}: {text}"), MAX_MESSAGE).to_owned(),
-    };
-    let lower = complaint.message.to_ascii_lowercase();
-    let says = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
-    let out_of_credit = complaint.has(&[
-        "insufficient_quota",
-        "billing_error",
-        "billing_hard_limit_reached",
-        "billing_not_active",
-        "allowance_exhausted",
-        "key_limit_exceeded",
-        "perday",
-    ]) || says(&[
-        "credit balance is too low",
-        "insufficient credits",
-        "key limit exceeded",
-        "usage limit",
-    ]);
-    if status == 402 || (out_of_credit && status != 404) {
-        let reset = reset::from_text(&complaint.message, now).or_else(|| wait.map(|wait| later(now, wait)));
+    let message = told(status, complaint);
+    let in_text = || reset::from_text(&complaint.message, now);
+    if complaint.is_out_of_credit(status) {
+        let mut reset = in_text()
+            .or(complaint.reset)
+            .or_else(|| wait.or(complaint.wait).map(|wait| later(now, wait)))
+            .filter(|at| *at > now);
+        if complaint.is_of_google_day() {
+            // The wait that Google names beside it is that of another limit.
+            reset = reset.filter(|at| until(*at, now) > SHORT_WAIT);
+        }
         return Verdict::Quota { reset, message };
     }
-    let too_large = complaint.has(&["context_length_exceeded", "request_too_large"])
-        || says(&[
-            "prompt is too long",
-            "maximum context length",
-            "context window",
-            "context length",
-            "too many tokens",
-        ]);
+    if complaint.is_about_content(status) {
+        return Verdict::Malformed { reason: String::from(FILTERED) };
+    }
+    if complaint.is_about_size(status) {
+        return Verdict::Malformed { reason: String::from(TOO_LARGE) };
+    }
     match status {
-        400 if complaint.has(&["api_key_invalid"]) => Verdict::Auth { message },
+        400 | 403 | 404 if complaint.has(&["model_not_found"]) => Verdict::Unrecoverable { message },
         401 | 403 | 407 => Verdict::Auth { message },
-        413 => Verdict::Malformed { reason: String::from(TOO_LARGE) },
-        429 => Verdict::RateLimited { retry_after: wait.or(complaint.wait) },
+        400 if complaint.is_about_credentials() => Verdict::Auth { message },
+        429 => {
+            let stated = || complaint.reset.or_else(in_text).map(|at| until(at, now));
+            Verdict::RateLimited { retry_after: wait.or(complaint.wait).or_else(stated) }
+        }
         408 | 425 | 500.. => Verdict::Transient { message },
-        400..500 if too_large => Verdict::Malformed { reason: String::from(TOO_LARGE) },
         400..500 => Verdict::Unrecoverable { message },
         // A redirect or anything else that no API sends: the address is wrong, or somebody stands in between.
         _ => Verdict::Transient { message },
@@ -185,6 +193,11 @@ fn judge(status: u16, wait: Option<Duration>, complaint: &Complaint, now: Timest
 
 /// The HTTP status that goes with an error type; 500 for one that is not known.
 fn status_of(codes: &str) -> u16 {
+    if let Some(status) =
+        codes.split(' ').find_map(|code| code.parse().ok().filter(|n| (400..600).contains(n)))
+    {
+        return status;
+    }
     let table = [
         ("rate_limit", 429),
         ("resource_exhausted", 429),
@@ -201,6 +214,10 @@ fn status_of(codes: &str) -> u16 {
         ("overloaded", 529),
     ];
     table.iter().find(|(code, _)| codes.contains(code)).map_or(500, |(_, status)| *status)
+}
+
+fn until(at: Timestamp, now: Timestamp) -> Duration {
+    Duration::from_millis(u64::try_from(at.since_ms(now)).unwrap_or_default())
 }
 
 fn later(now: Timestamp, wait: Duration) -> Timestamp {
@@ -221,60 +238,6 @@ fn page_text(body: &[u8]) -> String {
         }
     }
     words
-}
-
-/// What the user can do about a class; empty when nothing needs to be done.
-pub fn remedy(verdict: &Verdict, settings: &Settings) -> String {
-    let (key, base) = match settings.provider {
-        Provider::Anthropic => ("CMEM_ANTHROPIC_API_KEY", "CMEM_ANTHROPIC_BASE_URL"),
-        Provider::OpenAi => ("CMEM_OPENAI_API_KEY", "CMEM_OPENAI_BASE_URL"),
-        Provider::Gemini => ("CMEM_GEMINI_API_KEY", "CMEM_GEMINI_BASE_URL"),
-        Provider::Claude | Provider::Auto => return claude_remedy(verdict),
-        Provider::Builtin => return String::new(),
-    };
-    match verdict {
-        Verdict::Stored(_) | Verdict::Nothing | Verdict::RateLimited { .. } => String::new(),
-        Verdict::Auth { .. } => {
-            format!("check {key} (and {base}): `cmem config set {key} …`, then `cmem drain`")
-        }
-        Verdict::Quota { .. } => {
-            format!(
-                "wait, top up the account that {key} belongs to, or `cmem config set CMEM_PROVIDER builtin`"
-            )
-        }
-        Verdict::Transient { .. } => {
-            format!(
-                "nothing if it passes; otherwise check {base} and the network, or raise CMEM_TIMEOUT_SECS"
-            )
-        }
-        Verdict::Malformed { .. } => String::from(
-            "if it happens often, choose another CMEM_MODEL; `cmem queue retry` tries parked events again",
-        ),
-        Verdict::Unrecoverable { .. } => {
-            format!("check CMEM_MODEL and {base}, then `cmem queue retry --all`")
-        }
-    }
-}
-
-/// The same for the user's own `claude` command.
-fn claude_remedy(verdict: &Verdict) -> String {
-    let remedy = match verdict {
-        Verdict::Stored(_) | Verdict::Nothing | Verdict::RateLimited { .. } => "",
-        Verdict::Auth { .. } => {
-            "log in again: `claude`, then /login; or `cmem config set CMEM_PROVIDER builtin`"
-        }
-        Verdict::Quota { .. } => {
-            "wait for your plan's limit to reset, or `cmem config set CMEM_PROVIDER builtin`"
-        }
-        Verdict::Transient { .. } => {
-            "nothing if it passes; otherwise see whether `claude -p hello` answers, or raise CMEM_TIMEOUT_SECS"
-        }
-        Verdict::Malformed { .. } => {
-            "if it happens often, choose another CMEM_MODEL; `cmem queue retry` tries parked events again"
-        }
-        Verdict::Unrecoverable { .. } => "check CMEM_MODEL, then `cmem queue retry --all`",
-    };
-    remedy.to_owned()
 }
 
 #[cfg(test)]

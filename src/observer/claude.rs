@@ -71,10 +71,18 @@ impl Claude {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
+        let variable = |name: &str, value: String| (OsString::from(name), OsString::from(value));
         let kept = |name: &OsString| name.to_str().is_some_and(|name| is_inherited(name, &self.inherited));
+        let defaults = [
+            // It would try again, and say nothing, for longer than the deadline. Events wait better in the spool.
+            variable("CLAUDE_CODE_MAX_RETRIES", String::from("0")),
+            // With nobody left to end it, it ends by itself.
+            variable("API_TIMEOUT_MS", self.timeout.as_millis().to_string()),
+        ];
         // The second lock against recursion: a hook that is run all the same sees who runs it.
-        let guard = (OsString::from("CMEM_OBSERVER"), OsString::from("1"));
-        std::env::vars_os().filter(|(name, _)| kept(name)).chain([guard]).collect()
+        let guard = variable("CMEM_OBSERVER", String::from("1"));
+        let inherited = std::env::vars_os().filter(|(name, _)| kept(name));
+        defaults.into_iter().chain(inherited).chain([guard]).collect()
     }
 
     fn ask(&self, batch: &Batch) -> (Verdict, Usage, Option<String>) {

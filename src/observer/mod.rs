@@ -65,15 +65,13 @@ pub enum ObserverError {
         /// Options that it lacks.
         missing: String,
     },
-    /// The base URL cannot be used.
-    #[error("{setting} = {value:?}: {reason}")]
+    /// The base URL cannot be used. It is not quoted: what cannot be read may hold a secret anywhere.
+    #[error("{setting}: {reason}")]
     BadUrl {
         /// The setting.
         setting: &'static str,
-        /// Its value.
-        value: String,
         /// What is wrong with it.
-        reason: String,
+        reason: &'static str,
     },
 }
 
@@ -81,6 +79,9 @@ impl ObserverError {
     /// What the user can do about it.
     pub fn remedy(&self) -> String {
         match self {
+            Self::Mode(ModeError::BadId(_) | ModeError::Missing { .. }) => {
+                String::from("see `cmem mode list`, then `cmem mode use ID`")
+            }
             Self::Mode(_) => String::from("`cmem config set CMEM_MODE code`, or mend the file"),
             Self::NoKey { key, .. } => {
                 format!(

@@ -188,8 +188,6 @@ impl Observer for Remote {
 /// Joins the path of an API to a base URL, whichever part of it is there already. Where the base has a path of
 /// its own, `/v1` is added only if `versioned` says that the API always lies below that.
 fn join(setting: &'static str, base: &str, versioned: bool, path: &str) -> Result<Uri, ObserverError> {
-    let bad =
-        |reason: &str| ObserverError::BadUrl { setting, value: base.to_owned(), reason: reason.to_owned() };
     let trimmed = base.trim().trim_end_matches('/');
     let has_path = trimmed.splitn(4, '/').nth(3).is_some();
     let complete = trimmed.ends_with("/v1") || (has_path && !versioned);
@@ -198,7 +196,7 @@ fn join(setting: &'static str, base: &str, versioned: bool, path: &str) -> Resul
         (false, true) => format!("{trimmed}{path}"),
         (false, false) => format!("{trimmed}/v1{path}"),
     };
-    parse_url(&url).map_err(bad)
+    parse_url(&url).map_err(|reason| ObserverError::BadUrl { setting, reason })
 }
 
 fn header_safe(setting: &'static str, key: &str) -> Result<String, ObserverError> {

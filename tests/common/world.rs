@@ -319,10 +319,12 @@ impl World {
 
     /// Ids of the processes whose working directory is the data directory: the drainers.
     pub fn drainers(&self) -> Vec<i32> {
-        let data = self.data();
-        let at_home = |id: &i32| fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|cwd| cwd == data);
-        let ids = fs::read_dir("/proc").into_iter().flatten().flatten();
-        ids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(at_home).collect()
+        working_in(&self.data())
+    }
+
+    /// Ids of the processes that a drainer started to observe.
+    pub fn observers(&self) -> Vec<i32> {
+        working_in(&self.data().join("observer"))
     }
 
     /// Ends the drainers as a crash would.
@@ -357,6 +359,13 @@ impl Drop for World {
 /// The binary under test: `CMEM_BIN`, or the one that cargo built with the tests.
 pub fn binary() -> PathBuf {
     std::env::var_os("CMEM_BIN").map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_cmem")), PathBuf::from)
+}
+
+/// Ids of the processes whose working directory is this one.
+fn working_in(folder: &Path) -> Vec<i32> {
+    let at_home = |id: &i32| fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|cwd| cwd == folder);
+    let ids = fs::read_dir("/proc").into_iter().flatten().flatten();
+    ids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(at_home).collect()
 }
 
 #[expect(unsafe_code, reason = "kill(2) has no safe wrapper in the standard library")]

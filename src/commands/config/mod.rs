@@ -8,11 +8,12 @@ use self::file::SettingsFile;
 use crate::cli::printer::Printer;
 use crate::config::{Origin, Paths, Setting, SettingsError, Sources, catalogue, describe};
 use crate::error::Failure;
+use crate::http::without_secrets;
 
 #[derive(Serialize)]
 struct Entry {
     key: &'static str,
-    /// `set` or `not set` for a secret.
+    /// `set` or `not set` for a secret; an address without what it may hold.
     value: String,
     origin: Origin,
     help: &'static str,
@@ -137,6 +138,7 @@ fn entry(sources: &Sources, setting: &'static Setting) -> Entry {
     let value = match (setting.secret, value.is_empty()) {
         (true, true) => String::from("not set"),
         (true, false) => String::from("set"),
+        (false, _) if setting.key.ends_with("_BASE_URL") => without_secrets(&value),
         (false, _) => value.into_owned(),
     };
     Entry { key: setting.key, value, origin, help: setting.help }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::config::{
     LIST_DATE, Origin, Paths, Price, Provider, Settings, Sources, TOKENS_PER_OBSERVATION,
-    TokensPerObservation, describe,
+    TokensPerObservation, billed_by, describe,
 };
 use crate::mode::Mode;
 use crate::observer;
@@ -19,6 +19,9 @@ pub(super) struct Row {
     model: Option<String>,
     /// `None` where it is part of something else, or not known.
     dollars_per_1000_observations: Option<f64>,
+    /// The variable of `CMEM_CLAUDE_ENV` by which calls of the command are billed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    billed_by: Option<String>,
 }
 
 /// All of them, and whose prices these are.
@@ -60,10 +63,11 @@ fn row(provider: Provider, in_use: Provider, settings: &Settings) -> Row {
     let chosen = Some(settings.model.trim()).filter(|model| !model.is_empty() && provider == in_use);
     let model = chosen.or_else(|| observer::default_model(provider));
     let TokensPerObservation { input, output } = TOKENS_PER_OBSERVATION;
+    let billed_by = billed_by(&settings.claude_env).filter(|_| provider == Provider::Claude);
     let price = model.and_then(|model| Price::of(model, &settings.prices));
     let dollars = match provider {
         Provider::Builtin => Some(0.0),
-        Provider::Claude => None,
+        Provider::Claude if billed_by.is_none() => None,
         _ => price.map(|price| (price.dollars(input, 0.0, output) * 100_000.0).round() / 100.0),
     };
     Row {
@@ -71,6 +75,7 @@ fn row(provider: Provider, in_use: Provider, settings: &Settings) -> Row {
         in_use: provider == in_use,
         model: model.map(str::to_owned),
         dollars_per_1000_observations: dollars,
+        billed_by: billed_by.map(str::to_owned),
     }
 }
 
@@ -78,10 +83,14 @@ fn line(row: &Row) -> String {
     let model = row.model.as_deref().map(crate::render::line).unwrap_or_default();
     let cost = match (row.provider, row.dollars_per_1000_observations) {
         ("builtin", _) => String::from("nothing"),
-        ("claude", _) => String::from("part of your Claude subscription"),
+        ("claude", None) if row.billed_by.is_none() => String::from("part of your Claude subscription"),
         ("openai", None) if model.is_empty() => String::from("what your server asks; nothing for your own"),
         (_, Some(dollars)) => format!("${dollars:.2} with {model}"),
         (_, None) => format!("not known for {model}"),
+    };
+    let cost = match &row.billed_by {
+        Some(variable) => format!("{cost}, as CMEM_CLAUDE_ENV passes {variable} on"),
+        None => cost,
     };
     format!("{} {:<10} {cost}", if row.in_use { '*' } else { ' ' }, row.provider)
 }

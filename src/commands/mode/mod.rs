@@ -55,6 +55,15 @@ struct Row {
     problem: Option<String>,
 }
 
+/// A mode that was judged.
+#[derive(Serialize)]
+struct Checked<'a> {
+    #[serde(flatten)]
+    mode: &'a Mode,
+    /// Keys of its file that mean nothing.
+    unknown_keys: &'a [String],
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -171,7 +180,7 @@ fn validate(mode: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Fail
         load(WHAT, mode, paths)?
     };
     if printer.wants_json() {
-        printer.json(&loaded);
+        printer.json(&Checked { mode: &loaded, unknown_keys: &loaded.unknown_keys });
     }
     printer.talk(&format!(
         "{} can be used: {} types, {} concepts",
@@ -179,6 +188,10 @@ fn validate(mode: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Fail
         loaded.types.len(),
         loaded.concepts.len()
     ));
+    if !loaded.unknown_keys.is_empty() {
+        let keys = render::line(&loaded.unknown_keys.join(", "));
+        printer.talk(&format!("warning: keys that mean nothing, perhaps misspelt: {keys}"));
+    }
     if path.is_file() && path.parent() != Some(paths.modes().as_path()) {
         let place = paths.modes().join(format!("{}.json", loaded.id));
         printer.talk(&format!("to install it: cp {mode} {} && cmem mode use {}", place.display(), loaded.id));

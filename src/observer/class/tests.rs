@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{Paths, Sources};
+use crate::config::{Paths, Provider, Settings, Sources};
 
 const NOW: Timestamp = Timestamp(1_770_000_000_000);
 
@@ -70,7 +70,7 @@ fn statuses() {
         ),
         (401, r#"{"error":{"type":"authentication_error","message":"invalid x-api-key"}}"#, "auth"),
         (402, "{}", "quota"),
-        (403, "<html>Forbidden</html>", "auth"),
+        (403, "<html>Forbidden</html>", "transient"),
         (403, r#"{"error":{"code":403,"message":"Key limit exceeded (total limit)."}}"#, "quota"),
         (404, r#"{"error":{"type":"not_found_error","message":"model: nope"}}"#, "unrecoverable"),
         (407, "", "auth"),
@@ -91,6 +91,289 @@ fn statuses() {
     ] {
         assert_eq!(name(&of_failure(status, None, body.as_bytes(), NOW)), class, "{status} {body}");
     }
+}
+
+/// Bodies as providers and the servers in front of them send them.
+#[test]
+fn answers_of_real_life() {
+    for (whose, status, body, class) in [
+        (
+            "OpenRouter moderation",
+            403,
+            r#"{"error":{"code":403,"message":"Your chosen model requires moderation and your input was flagged",
+                "metadata":{"reasons":["violence"],"flagged_input":"kill","provider_name":"OpenAI"}}}"#,
+            "malformed",
+        ),
+        (
+            "Azure filter",
+            400,
+            r#"{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+                "type":null,"param":"prompt","code":"content_filter","status":400,
+                "innererror":{"code":"ResponsibleAIPolicyViolation"}}}"#,
+            "malformed",
+        ),
+        (
+            "OpenAI usage policy",
+            400,
+            r#"{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+                "type":"invalid_request_error","code":"invalid_prompt"}}"#,
+            "malformed",
+        ),
+        (
+            "Anthropic filter",
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}"#,
+            "malformed",
+        ),
+        (
+            "LiteLLM of Azure",
+            400,
+            r#"{"error":{"message":"litellm.ContentPolicyViolationError: AzureException - The response was filtered","type":null,"code":"400"}}"#,
+            "malformed",
+        ),
+        (
+            "OpenAI larger than a minute's allowance",
+            429,
+            r#"{"error":{"message":"Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 10000, Requested 24500.",
+                "type":"tokens","param":null,"code":"rate_limit_exceeded"}}"#,
+            "malformed",
+        ),
+        (
+            "Groq",
+            413,
+            r#"{"error":{"message":"Request too large for model `llama` on tokens per minute (TPM): Limit 6000, Requested 9000","type":"tokens","code":"rate_limit_exceeded"}}"#,
+            "malformed",
+        ),
+        (
+            "GitHub Models",
+            413,
+            r#"{"error":{"code":"tokens_limit_reached","message":"Request body too large for gpt-4o model. Max size: 8000 tokens."}}"#,
+            "malformed",
+        ),
+        (
+            "llama.cpp",
+            400,
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":4096}}"#,
+            "malformed",
+        ),
+        (
+            "llama.cpp of old",
+            500,
+            r#"{"error":{"code":500,"message":"the request exceeds the available context size. try increasing the context size or enable context shift","type":"server_error"}}"#,
+            "malformed",
+        ),
+        (
+            "vLLM",
+            400,
+            r#"{"object":"error","message":"This model's maximum context length is 8192 tokens. However, you requested 30000 tokens","type":"BadRequestError","param":null,"code":400}"#,
+            "malformed",
+        ),
+        (
+            "vLLM of another day",
+            400,
+            r#"{"error":{"message":"The decoder prompt (length 9000) is longer than the maximum model length of 8192.","type":"BadRequestError","code":400}}"#,
+            "malformed",
+        ),
+        (
+            "LM Studio",
+            400,
+            r#"{"error":"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}"#,
+            "malformed",
+        ),
+        (
+            "LiteLLM of anything",
+            400,
+            r#"{"error":{"message":"litellm.ContextWindowExceededError: litellm.BadRequestError: x","type":null,"code":"400"}}"#,
+            "malformed",
+        ),
+        (
+            "Gemini",
+            400,
+            r#"{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+            "malformed",
+        ),
+        ("Bedrock", 400, r#"{"message":"Input is too long for requested model."}"#, "malformed"),
+        (
+            "OpenRouter of whom it asked",
+            400,
+            r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long: 210000 tokens > 200000 maximum\"}}","provider_name":"Anthropic"}}}"#,
+            "malformed",
+        ),
+        (
+            "Bedrock throttling",
+            429,
+            r#"{"message":"Too many tokens, please wait before trying again."}"#,
+            "rate",
+        ),
+        (
+            "Anthropic tokens a minute",
+            429,
+            r#"{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your organization's rate limit of 50,000 input tokens per minute."}}"#,
+            "rate",
+        ),
+        (
+            "OpenRouter upstream",
+            429,
+            r#"{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"x is temporarily rate-limited upstream. Please retry shortly","provider_name":"Chutes"}}}"#,
+            "rate",
+        ),
+        (
+            "OpenRouter a day",
+            429,
+            r#"{"error":{"message":"Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day","code":429,
+                "metadata":{"headers":{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1770003600000"}}}}"#,
+            "quota",
+        ),
+        (
+            "OpenAI a day",
+            429,
+            r#"{"error":{"message":"Rate limit reached for gpt-4o on requests per day (RPD): Limit 200, Used 200, Requested 1. Please try again in 7m12s.","type":"requests","code":"rate_limit_exceeded"}}"#,
+            "quota",
+        ),
+        (
+            "OpenAI by another's gateway",
+            429,
+            r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details."}}"#,
+            "quota",
+        ),
+        (
+            "Anthropic limit of one's own",
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-02-05 at 00:00 UTC."}}"#,
+            "quota",
+        ),
+        (
+            "DeepSeek",
+            402,
+            r#"{"error":{"message":"Insufficient Balance","type":"unknown_error","code":"invalid_request_error"}}"#,
+            "quota",
+        ),
+        (
+            "Anthropic disabled",
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"This organization has been disabled."}}"#,
+            "auth",
+        ),
+        (
+            "xAI",
+            400,
+            r#"{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xa***. You can obtain an API key from https://console.x.ai."}"#,
+            "auth",
+        ),
+        (
+            "Gemini in another country",
+            400,
+            r#"{"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}"#,
+            "auth",
+        ),
+        (
+            "Gemini leaked key",
+            403,
+            r#"{"error":{"code":403,"message":"Your API key was reported as leaked. Please use another API key.","status":"PERMISSION_DENIED"}}"#,
+            "auth",
+        ),
+        (
+            "OpenAI no such model",
+            404,
+            r#"{"error":{"message":"The model `m1` does not exist or you do not have access to it.","type":"invalid_request_error","code":"model_not_found"}}"#,
+            "unrecoverable",
+        ),
+        (
+            "OpenAI not this project's model",
+            403,
+            r#"{"error":{"message":"Project `proj_x` does not have access to model `gpt-5`","type":"invalid_request_error","code":"model_not_found"}}"#,
+            "unrecoverable",
+        ),
+        (
+            "Ollama no such model",
+            404,
+            r#"{"error":{"message":"model \"qwen3:8b\" not found, try pulling it first","type":"api_error","param":null,"code":null}}"#,
+            "unrecoverable",
+        ),
+        (
+            "Ollama without memory",
+            500,
+            r#"{"error":{"message":"model requires more system memory (8.0 GiB) than is available (4.0 GiB)","type":"api_error"}}"#,
+            "transient",
+        ),
+        (
+            "a tunnel that is away",
+            404,
+            "<html>The endpoint x.example is offline. ERR_NGROK_3200</html>",
+            "transient",
+        ),
+        ("a web server", 404, "<html><h1>404 Not Found</h1><hr>nginx</html>", "transient"),
+        ("another path of Ollama", 404, "404 page not found", "transient"),
+        (
+            "Cloudflare",
+            403,
+            "<!DOCTYPE html><title>Attention Required! | Cloudflare</title>Sorry, you have been blocked",
+            "transient",
+        ),
+        (
+            "a web server in front",
+            413,
+            "<html><title>413 Request Entity Too Large</title></html>",
+            "malformed",
+        ),
+        ("a web server's limit", 429, "<html>rate limited</html>", "rate"),
+        ("basic authentication", 401, "<html>401 Authorization Required</html>", "auth"),
+        ("captive portal", 511, "<html>login</html>", "transient"),
+    ] {
+        assert_eq!(name(&of_failure(status, None, body.as_bytes(), NOW)), class, "{whose}");
+    }
+}
+
+#[test]
+fn what_a_filter_says_is_not_repeated() {
+    let body = br#"{"error":{"code":403,"message":"Your input was flagged for: zirconium","metadata":{"flagged_input":"zirconium"}}}"#;
+    let Verdict::Malformed { reason } = of_failure(403, None, body, NOW) else { panic!() };
+    assert!(reason.contains("filter") && !reason.contains("zirconium"), "{reason}");
+}
+
+#[test]
+fn waits_are_read_from_bodies() {
+    let wait = |body: &str| match of_failure(429, None, body.as_bytes(), NOW) {
+        Verdict::RateLimited { retry_after } => retry_after.map(|wait| wait.as_millis()),
+        Verdict::Quota { reset, .. } => reset.map(|at| u128::try_from(at.since_ms(NOW)).unwrap()),
+        other => panic!("{other:?}"),
+    };
+    for (body, ms) in [
+        (
+            r#"{"error":{"message":"Rate limit reached for gpt-4o on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s."}}"#,
+            Some(20_000),
+        ),
+        (r#"{"error":{"message":"Please try again in 1m30.5s."}}"#, Some(90_500)),
+        (r#"{"error":{"message":"Please try again in 450ms."}}"#, Some(450)),
+        (r#"{"error":{"message":"slow down"}}"#, None),
+        (
+            r#"{"error":{"message":"Rate limit reached on requests per day (RPD). Please try again in 7m12s."}}"#,
+            Some(432_000),
+        ),
+        (
+            r#"{"error":{"message":"Rate limit exceeded: free-models-per-day","metadata":{"headers":{"X-RateLimit-Reset":"1770003600000"}}}}"#,
+            Some(3_600_000),
+        ),
+        (
+            r#"{"error":{"message":"Rate limit exceeded: free-models-per-min","metadata":{"headers":{"X-RateLimit-Reset":"1770000030000"}}}}"#,
+            Some(30_000),
+        ),
+        // Google's wait beside a day's allowance is that of another limit.
+        (
+            r#"{"error":{"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota. Please retry in 34.07s.",
+            "details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"retryDelay":"34s"}]}}"#,
+            None,
+        ),
+    ] {
+        assert_eq!(wait(body), ms, "{body}");
+    }
+    // The header is the better word.
+    let body = br#"{"error":{"message":"Please try again in 20s."}}"#;
+    let Verdict::RateLimited { retry_after } = of_failure(429, Some(Duration::from_secs(5)), body, NOW)
+    else {
+        panic!()
+    };
+    assert_eq!(retry_after, Some(Duration::from_secs(5)));
 }
 
 #[test]
@@ -139,6 +422,28 @@ fn texts() {
         ("No observations to record.", "malformed"),
         ("The server returned 500 once.", "malformed"),
         ("Please run /login in the observed project instructions.", "malformed"),
+        (
+            "The agent saw an HTTP 403 from the staging server and retried; nothing worth keeping.",
+            "malformed",
+        ),
+        ("Nothing to record: the user only looked at why the disk quota was exceeded.", "malformed"),
+        ("The disk quota has been exceeded on the build host.", "malformed"),
+        ("Rate limit reached: the agent waited and went on.", "malformed"),
+        ("Usage limit reached while the tests ran, so the agent mocked the server.", "malformed"),
+        ("Your weekly limit reached the user's dashboard, which shows credits now.", "malformed"),
+        ("API Error: the endpoint returns 429 when the queue is full.", "malformed"),
+        ("HTTP 401 came back because the token had expired.", "malformed"),
+        ("401 Unauthorized was the answer of the registry to the push.", "malformed"),
+        ("Failed to authenticate users whose name holds a blank; the regex is mended.", "malformed"),
+        ("Invalid API keys are now refused by the server with a clear message.", "malformed"),
+        ("You've hit your limit · resets 9pm (UTC)", "quota"),
+        ("5-hour limit reached ∙ resets 7pm", "quota"),
+        ("Claude AI usage limit reached|1770003600", "quota"),
+        ("Your credit balance is too low to access the Anthropic API.", "quota"),
+        (
+            "API Error: 401 {\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"x\"}}",
+            "auth",
+        ),
         ("You have reached your usage limit for this period.", "quota"),
         ("Claude usage limit reached. Your weekly limit will reset soon.", "quota"),
         ("Your subscription quota has been exhausted, try again later", "quota"),
@@ -167,14 +472,37 @@ fn reset_times_in_messages() {
         ("Claude AI usage limit reached|1770003600", Some(3600)),
         ("quota exceeded, try again in 20 minutes", Some(1200)),
         ("Please try again in 5h.", Some(18_000)),
+        ("resets in 2h 30m", Some(9_000)),
+        ("Please try again in 1h2m3.5s", Some(3_723)),
         ("retry after 30 seconds", Some(30)),
         ("Your weekly limit will reset soon", None),
         ("in March 2026", None),
         ("reset at 1990-01-01T00:00:00Z", None),
         ("in 99999999999 days", Some(35 * 24 * 3600)),
+        // NOW is 2026-02-02T02:40:00Z, a Monday; in the zone of the user, which is two hours ahead, 04:40.
+        ("You've hit your session limit · resets 5am", Some(1200)),
+        ("You've hit your session limit · resets 4:50am", Some(600)),
+        ("5-hour limit reached ∙ resets 16:40", Some(12 * 3600)),
+        ("resets 3am", Some(22 * 3600 + 1200)),
+        ("resets 12am", Some(19 * 3600 + 1200)),
+        ("You've hit your limit · resets 3am (UTC)", Some(1200)),
+        ("Your limit will reset at 10pm (America/New_York).", Some(1200)),
+        ("Weekly limit reached ∙ resets Feb 6, 1pm", Some(4 * 86_400 + 8 * 3600 + 1200)),
+        ("Weekly limit reached ∙ resets Feb 6 at 1pm (Europe/Berlin)", Some(4 * 86_400 + 9 * 3600 + 1200)),
+        ("You will regain access on 2026-02-05 at 00:00 UTC.", Some(2 * 86_400 + 21 * 3600 + 1200)),
+        ("resets 25pm", None),
+        ("resets 3pm (Nowhere/Land)", Some(10 * 3600 + 1200)),
+        ("the test resets 3 counters", None),
     ] {
-        let expected = seconds.map(|s: i64| NOW.plus_ms(s * 1000));
-        assert_eq!(reset::from_text(message, NOW), expected, "{message}");
+        let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(2));
+        // A machine without the time zone database.
+        if message.contains("(America") && jiff::tz::TimeZone::get("America/New_York").is_err()
+            || message.contains("(Europe") && jiff::tz::TimeZone::get("Europe/Berlin").is_err()
+        {
+            continue;
+        }
+        let found = reset::from_text_in(message, NOW, &zone).map(|at| at.since_ms(NOW) / 1000);
+        assert_eq!(found, seconds, "{message}");
     }
 }
 
@@ -186,6 +514,12 @@ fn remedies_name_the_setting() {
     assert!(remedy(&auth, &settings).contains("CMEM_ANTHROPIC_API_KEY"));
     settings.provider = Provider::OpenAi;
     assert!(remedy(&auth, &settings).contains("CMEM_OPENAI_API_KEY"));
+    assert!(remedy(&Verdict::Unrecoverable { message: String::new() }, &settings).contains("CMEM_MODEL"));
+    assert!(
+        remedy(&Verdict::Unrecoverable { message: String::new() }, &settings)
+            .contains("CMEM_OPENAI_BASE_URL")
+    );
+    settings.provider = Provider::Claude;
     assert!(remedy(&Verdict::Unrecoverable { message: String::new() }, &settings).contains("CMEM_MODEL"));
     assert_eq!(remedy(&Verdict::Nothing, &settings), "");
 }

@@ -1,10 +1,11 @@
-//! One process with a deadline: nothing of it is left when that is over.
+//! One process with a deadline: when that is over, its group is ended and nothing of it is waited for.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,10 @@ use rustix::process::{Pid, Signal, kill_process_group};
 const MAX_OUTPUT: u64 = 4 << 20;
 /// How often a process is asked whether it has ended.
 const POLL: Duration = Duration::from_millis(10);
+/// How long a pipe is read when the process has ended: what left its group may hold it open for ever.
+const AFTERWARDS: Duration = Duration::from_millis(500);
+/// What is read from a pipe at once.
+const CHUNK: usize = 64 << 10;
 
 /// What to run.
 pub(super) struct Call<'a> {
@@ -61,14 +66,14 @@ pub(super) fn run(call: Call<'_>) -> Result<Output, CallError> {
     let group = Pid::from_child(&child);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let input = call.input.to_vec();
-    let writer = thread::spawn(move || {
+    // None of the three threads is joined: a pipe that something else holds open would keep this one.
+    thread::spawn(move || {
         if let Some(mut stdin) = stdin {
             // A process that reads no input has its reasons, and says them.
             let _ = stdin.write_all(&input);
         }
     });
-    let out = thread::spawn(move || read(stdout));
-    let err = thread::spawn(move || read(stderr));
+    let (out, err) = (reading(stdout), reading(stderr));
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break Some(status),
@@ -79,18 +84,32 @@ pub(super) fn run(call: Call<'_>) -> Result<Output, CallError> {
     // Also after a good end: what it left behind has no business here.
     let _ = kill_process_group(group, Signal::KILL);
     let _ = child.wait();
-    let _ = writer.join();
-    let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
-    match status {
-        Some(status) => Ok(Output { out, err, fine: status.success() }),
-        None => Err(CallError::Late(name, call.limit)),
-    }
+    let Some(status) = status else { return Err(CallError::Late(name, call.limit)) };
+    let until = Instant::now() + AFTERWARDS;
+    Ok(Output { out: collect(&out, until), err: collect(&err, until), fine: status.success() })
 }
 
-fn read(pipe: Option<impl Read>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if let Some(pipe) = pipe {
-        let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes);
+/// Reads a pipe in a thread of its own.
+fn reading(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let Some(pipe) = pipe else { return };
+        let mut pipe = pipe.take(MAX_OUTPUT);
+        let mut chunk = vec![0; CHUNK];
+        while let Ok(length @ 1..) = pipe.read(&mut chunk) {
+            if sender.send(chunk[..length].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// What a pipe gave: all of it, or what had come at this time.
+fn collect(chunks: &Receiver<Vec<u8>>, until: Instant) -> Vec<u8> {
+    let mut all = Vec::new();
+    while let Ok(chunk) = chunks.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        all.extend(chunk);
     }
-    bytes
+    all
 }

@@ -41,6 +41,7 @@ fn every_failure_of_the_command_has_its_class() {
             Err(Verdict::RateLimited { .. }) => "rate_limited",
             Err(Verdict::Transient { .. }) => "transient",
             Err(Verdict::Malformed { .. }) => "malformed",
+            Err(Verdict::Unrecoverable { .. }) => "unrecoverable",
             other => panic!("{other:?}"),
         };
     for (text, expected) in [
@@ -50,6 +51,80 @@ fn every_failure_of_the_command_has_its_class() {
         ("Claude AI usage limit reached|1767225600", "quota"),
         ("You've hit your weekly limit · resets 3pm", "quota"),
         ("Credit balance is too low", "quota"),
+        ("5-hour limit reached ∙ resets 7pm", "quota"),
+        ("You've hit your limit · resets 9pm (UTC)", "quota"),
+        ("You’ve hit your session limit · resets 3pm", "quota"),
+        ("Claude usage limit reached. Your limit will reset at 3pm (America/New_York).", "quota"),
+        ("Opus weekly limit reached ∙ resets Oct 6, 1pm", "quota"),
+        ("You're out of extra usage · resets 3pm", "quota"),
+        ("You've reached your monthly spending limit", "quota"),
+        (
+            "There's an issue with the selected model (haiku). It may not exist or you may not have access to it. \
+             Run --model to pick a different model.",
+            "unrecoverable",
+        ),
+        (
+            "API Error: 404 {\"type\":\"error\",\"error\":{\"type\":\"not_found_error\",\"message\":\"model: x\"}}",
+            "unrecoverable",
+        ),
+        (
+            "API Error: 400 {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\
+             \"message\":\"This organization has been disabled.\"}}",
+            "auth",
+        ),
+        (
+            "Your organization does not have access to Claude. Please login again or contact your administrator.",
+            "auth",
+        ),
+        (
+            "API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy \
+             (https://www.anthropic.com/legal/aup). Please double press esc to edit your last message.",
+            "malformed",
+        ),
+        (
+            "API Error: 400 {\"error\":{\"message\":\"Output blocked by content filtering policy\"}}",
+            "malformed",
+        ),
+        ("API Error: 413 request_too_large", "malformed"),
+        ("API Error: 413 {\"error\":{\"type\":\"request_too_large\",\"message\":\"x\"}}", "malformed"),
+        (
+            "API Error: 401 {\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\
+             \"message\":\"OAuth token has expired.\"}} · Please run /login",
+            "auth",
+        ),
+        ("API Error: 403 {\"error\":{\"type\":\"forbidden\",\"message\":\"Request not allowed\"}}", "auth"),
+        (
+            "API Error: 429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}",
+            "rate_limited",
+        ),
+        ("API Error: Rate limit reached", "rate_limited"),
+        (
+            "API Error (us.anthropic.claude-haiku): 429 Too many tokens, please wait before trying again.",
+            "rate_limited",
+        ),
+        (
+            "API Error: 500 {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"Internal server error\"}}",
+            "transient",
+        ),
+        ("API Error: Request timed out.", "transient"),
+        // As 2.1.197 and 2.1.332 say it.
+        ("API Error: Request rejected (429) · slow down", "rate_limited"),
+        (
+            "API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later.",
+            "rate_limited",
+        ),
+        ("Invalid API key · Fix external API key", "auth"),
+        ("Failed to authenticate. API Error: 403 no", "auth"),
+        (
+            "Your ANTHROPIC_API_KEY belongs to a disabled organization · Update or unset the environment variable",
+            "auth",
+        ),
+        (
+            "API Error: 529 Overloaded. This is a server-side issue, usually temporary — try again in a moment. If it \
+             persists, check your inference gateway (127.0.0.1:39801).",
+            "transient",
+        ),
+        ("heap limit reached: Allocation failed", "transient"),
         ("API Error: 429 rate limited", "rate_limited"),
         ("API Error: 529 Overloaded", "transient"),
         ("API Error: Connection error.", "transient"),
@@ -117,4 +192,24 @@ fn large_input_and_output_do_not_block_each_other() {
     );
     let desk = Desk::script("exit 0");
     assert!(desk.run(input.as_bytes(), Duration::from_secs(30)).unwrap().fine);
+}
+
+#[test]
+fn what_left_the_group_and_holds_the_pipes_is_not_waited_for() {
+    // It would write to the pipes of the test as well, if it were to.
+    let desk =
+        Desk::script("setsid sh -c 'sleep 60; echo late' & echo $! > pid; echo answer; echo warning >&2");
+    let began = Instant::now();
+    let output = desk.run("x".repeat(1 << 20).as_bytes(), Duration::from_secs(30)).unwrap();
+    assert_eq!((output.out.as_slice(), output.err.as_slice()), (&b"answer\n"[..], &b"warning\n"[..]));
+    let late = Desk::script("setsid sleep 60 & echo $! > pid; sleep 60");
+    assert!(late.run(b"", Duration::from_millis(300)).is_err());
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    for desk in [desk, late] {
+        let pid: i32 = fs::read_to_string(desk.folder.path().join("pid")).unwrap().trim().parse().unwrap();
+        let _ = rustix::process::kill_process_group(
+            rustix::process::Pid::from_raw(pid).unwrap(),
+            rustix::process::Signal::KILL,
+        );
+    }
 }

@@ -45,7 +45,7 @@ impl Wire for Messages {
         Spoken {
             text: texts.join("\n"),
             cut: matches!(stop, Some("max_tokens" | "model_context_window_exceeded")),
-            refused: None,
+            refused: stop.filter(|stop| *stop == "refusal").map(str::to_owned),
             model: answer.get("model").and_then(Value::as_str).map(str::to_owned),
             usage: Usage {
                 input: count("input_tokens").saturating_add(count("cache_creation_input_tokens")),

@@ -11,18 +11,14 @@ pub(in crate::observer) const DEFAULT_MODEL: &str = "gemini-flash-latest";
 /// The model is part of the address.
 pub(super) fn url(base: &str, model: &str) -> Result<Uri, ObserverError> {
     const SETTING: &str = "CMEM_GEMINI_BASE_URL";
-    let bad = |reason: &str| ObserverError::BadUrl {
-        setting: SETTING,
-        value: base.to_owned(),
-        reason: reason.to_owned(),
-    };
     let base = base.trim().trim_end_matches('/');
     let base = base.strip_suffix("/v1beta").unwrap_or(base);
     let model = model.trim_start_matches("models/");
     if !model.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)) {
         return Err(ObserverError::BadModel(model.to_owned()));
     }
-    parse_url(&format!("{base}/v1beta/models/{model}:generateContent")).map_err(bad)
+    parse_url(&format!("{base}/v1beta/models/{model}:generateContent"))
+        .map_err(|reason| ObserverError::BadUrl { setting: SETTING, reason })
 }
 
 pub(super) fn headers(key: &str) -> Vec<(&'static str, String)> {

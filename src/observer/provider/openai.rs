@@ -51,12 +51,17 @@ impl Wire for ChatCompletions {
             other => other.and_then(Value::as_str).unwrap_or_default().to_owned(),
         };
         let stop = answer.pointer("/choices/0/finish_reason").and_then(Value::as_str);
+        let declined = answer.pointer("/choices/0/message/refusal").and_then(Value::as_str);
+        // Not what it says instead: that may quote what it was shown.
+        let refused = stop
+            .filter(|stop| *stop == "content_filter")
+            .or(declined.filter(|text| !text.is_empty()).map(|_| "refusal"));
         let count = |path: &str| answer.pointer(path).and_then(Value::as_i64).unwrap_or(0).max(0);
         let cached = count("/usage/prompt_tokens_details/cached_tokens");
         Spoken {
             text: without_thoughts(&text).to_owned(),
             cut: stop == Some("length"),
-            refused: None,
+            refused: refused.map(str::to_owned),
             model: answer.get("model").and_then(Value::as_str).map(str::to_owned),
             usage: Usage {
                 input: count("/usage/prompt_tokens").saturating_sub(cached).max(0),
@@ -67,7 +72,11 @@ impl Wire for ChatCompletions {
     }
 }
 
-/// Local reasoning models think aloud in front of their answer.
+/// Local reasoning models think aloud in front of their answer; one that was stopped at it has said nothing.
 fn without_thoughts(text: &str) -> &str {
-    text.rsplit_once("</think>").map_or(text, |(_, answer)| answer)
+    match text.rsplit_once("</think>") {
+        Some((_, answer)) => answer,
+        None if text.trim_start().starts_with("<think>") => "",
+        None => text,
+    }
 }

@@ -180,6 +180,7 @@ fn every_failure_has_its_class() {
         "Auth { message: \"HTTP 401: bad key [redacted:api_key]\" }",
     );
     is(ask(&Server::answering("403 Forbidden", "", "{}")), "Auth");
+    is(ask(&Server::answering("403 Forbidden", "", html)), "Transient");
     is(
         ask(&Server::answering("429 Too Many", "retry-after: 2\r\n", "{}")),
         "RateLimited { retry_after: Some(2s) }",
@@ -333,4 +334,52 @@ fn what_a_filter_keeps_back_is_tried_in_smaller_batches() {
     let seen = server.seen.lock().unwrap()[0].clone();
     assert!(seen.starts_with("POST /v1beta/models/gemini-flash-latest:generateContent"), "{seen}");
     assert!(seen.to_ascii_lowercase().contains("x-goog-api-key: test-key-1234"), "{seen}");
+}
+
+#[test]
+fn an_answer_without_a_word_says_why() {
+    let reason = |provider: Provider, body: &str| {
+        let server = Server::answering("200 OK", "content-type: application/json\r\n", body);
+        let mut settings = settings(provider, &server.url);
+        settings.gemini_base_url = server.url.clone();
+        (settings.gemini_api_key, settings.openai_api_key) =
+            (String::from("key-123"), String::from("key-123"));
+        settings.model = String::from("m1");
+        match observer(&settings).unwrap().observe(&batch()).verdict {
+            Verdict::Malformed { reason } => reason,
+            other => panic!("{body}: {other:?}"),
+        }
+    };
+    for (provider, body, words) in [
+        (
+            Provider::Gemini,
+            r#"{"candidates":[{"content":{"role":"model"},"finishReason":"MAX_TOKENS"}],"usageMetadata":{"thoughtsTokenCount":8000}}"#,
+            "thinking",
+        ),
+        (
+            Provider::OpenAi,
+            r#"{"choices":[{"finish_reason":"length","message":{"content":null,"reasoning_content":"let me see"}}]}"#,
+            "thinking",
+        ),
+        (
+            Provider::OpenAi,
+            r#"{"choices":[{"finish_reason":"length","message":{"content":"<think>perhaps <observation><title>t</title></observation>"}}]}"#,
+            "thinking",
+        ),
+        (
+            Provider::OpenAi,
+            r#"{"choices":[{"finish_reason":"content_filter","message":{"content":null}}]}"#,
+            "filter",
+        ),
+        (
+            Provider::OpenAi,
+            r#"{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"I'm sorry, I can't help with that."}}]}"#,
+            "filter",
+        ),
+        (Provider::Anthropic, r#"{"content":[],"stop_reason":"refusal"}"#, "filter"),
+        (Provider::Gemini, r#"{"candidates":[{"finishReason":"OTHER"}]}"#, "empty"),
+    ] {
+        let reason = reason(provider, body);
+        assert!(reason.contains(words), "{body}: {reason}");
+    }
 }

@@ -21,10 +21,6 @@ use crate::recording::{Call, Session};
 
 /// Most events of one request.
 const BATCH: usize = 25;
-/// The model writes an observation for every so many tool calls that it was shown: half as many as are assumed of the
-/// other tool's, whose published measurement fits that. One observation is then rather too dear than too cheap.
-const EVENTS_PER_OBSERVATION: usize = 4;
-
 /// What became of a session.
 #[derive(Debug)]
 pub struct Seen {
@@ -41,10 +37,11 @@ struct Asked {
     reply: String,
 }
 
-pub fn by_cmem(session: &Session) -> Seen {
+/// `every`: the model writes an observation for every so many tool calls that it was shown.
+pub fn by_cmem(session: &Session, every: usize) -> Seen {
     let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
     let heard = Arc::clone(&asked);
-    let model = Server::start(0, move |request| answer(&request, &heard));
+    let model = Server::start(0, move |request| answer(&request, &heard, every));
     let mut world = World::new();
     world.set("CMEM_PROVIDER", "anthropic");
     world.set("CMEM_ANTHROPIC_BASE_URL", &format!("http://127.0.0.1:{}", model.port()));
@@ -167,15 +164,14 @@ fn each_was_seen_once(session: &str, kept: &[&Call], asked: &[Asked]) {
 
 /// The model's answer: an observation for every so many tool calls of the session, and a summary when the turn is
 /// over. The usage is the bench's own count.
-fn answer(request: &Request, asked: &Mutex<Vec<Asked>>) -> Reply {
+fn answer(request: &Request, asked: &Mutex<Vec<Asked>>, every: usize) -> Reply {
     let body: Value = serde_json::from_slice(&request.body).unwrap();
     let system = body["system"][0]["text"].as_str().unwrap().to_owned();
     let user = body["messages"][0]["content"].as_str().unwrap().to_owned();
     let mut asked = asked.lock().unwrap();
     let tools = |user: &str| user.matches("<event tool=").count();
     let before: usize = asked.iter().map(|one| tools(&one.user)).sum();
-    let numbers =
-        before.div_ceil(EVENTS_PER_OBSERVATION)..(before + tools(&user)).div_ceil(EVENTS_PER_OBSERVATION);
+    let numbers = before.div_ceil(every)..(before + tools(&user)).div_ceil(every);
     let mut reply: String = numbers.map(crate::notes::observation).collect();
     if user.contains("kind=\"end_of_turn\"") {
         reply.push_str(crate::notes::SUMMARY);

@@ -7,14 +7,14 @@
 //! The lengths below are those of its published prompt builder with its mode `code`, all variable parts empty. Where
 //! the form is not known, or differs between its providers, this takes what costs it least: no tool definitions in the
 //! requests, nothing said twice, no retries, one opening prompt however many prompts the user writes, an empty answer
-//! to that and to every second event.
+//! to that, and an observation of every second event, as on cmem's side.
 
 use cmem::model::estimate_tokens;
 use serde_json::Value;
 
-use crate::Cost;
 use crate::notes;
 use crate::recording::{Call, Session};
+use crate::{Cost, EVERY};
 
 /// Bytes of the opening prompt: identity, role, what to record and to skip, the format of the answer.
 const OPENING: usize = 6_203;
@@ -45,7 +45,7 @@ pub fn cost(session: &Session, restarts: bool) -> Cost {
                 talk.ask(CONTINUATION, call.text("prompt"), "");
             }
             _ if is_seen(call) => {
-                let reply = if events % 2 == 0 { notes::observation(events) } else { String::new() };
+                let reply = if events % EVERY == 0 { notes::observation(events) } else { String::new() };
                 events += 1;
                 talk.ask(AROUND_EVENT, &event(call), &reply);
             }
@@ -58,7 +58,7 @@ pub fn cost(session: &Session, restarts: bool) -> Cost {
 
 /// Observations that it is assumed to write.
 pub fn observations(session: &Session) -> usize {
-    session.calls.iter().filter(|call| is_seen(call)).count().div_ceil(2)
+    session.calls.iter().filter(|call| is_seen(call)).count().div_ceil(EVERY)
 }
 
 fn is_seen(call: &Call) -> bool {

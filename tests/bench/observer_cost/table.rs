@@ -6,20 +6,21 @@ pub fn print(rows: &[Row]) {
     println!(
         "Tokens of the observer, cmem / claude-mem (simulated), estimated alike: four ASCII characters a token, any"
     );
-    println!("other character one.\n");
+    println!("other character one; an observation for every second tool call that either side is shown.\n");
     println!(
-        "| session | tool events | left out | requests | input tokens | ratio | input per tool event | output tokens | output per tool event |"
+        "| session | tool events | left out | requests | input tokens | ratio | held to | input per tool event | output tokens | output per tool event |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for row in rows {
         let Row { name, tools, triaged, cmem, other, .. } = row;
         println!(
-            "| {name} | {tools} | {triaged} | {} / {} | {} / {} | 1/{:.1} | {} / {} | {} / {} | {} / {} |",
+            "| {name} | {tools} | {triaged} | {} / {} | {} / {} | 1/{:.1} | {} | {} / {} | {} / {} | {} / {} |",
             cmem.requests,
             other.requests,
             cmem.input,
             other.input,
             1.0 / row.ratio(),
+            held_to(row),
             cmem.input / tools,
             other.input / tools,
             cmem.output,
@@ -47,8 +48,13 @@ pub fn print(rows: &[Row]) {
             against(restarted.billed)
         );
     }
-    let (input, output) = per_observation(rows);
-    println!("\ncmem, per observation: {input:.0} input tokens, {output:.0} output tokens.");
+    let per = |(input, output): (f64, f64)| format!("{input:.0} input tokens, {output:.0} output tokens");
+    let same = average(rows, |row| (row.cmem, row.observations));
+    println!("\ncmem, per observation: {}.", per(same));
+    println!(
+        "cmem, per observation, with one for every fourth tool call: {}; its prices are told from these.",
+        per(per_observation(rows))
+    );
     let others = rows.iter().map(|row| row.other.input).sum::<usize>()
         / rows.iter().map(|row| row.noted).sum::<usize>();
     println!(
@@ -56,10 +62,24 @@ pub fn print(rows: &[Row]) {
     );
 }
 
-/// Input and output tokens that one observation of cmem took, over all sessions.
+/// What a session is held to, in words.
+fn held_to(row: &Row) -> String {
+    let part = format!("1/{:.0}", 1.0 / row.limit());
+    if row.is_tool_session() {
+        return part;
+    }
+    format!("{part} (talk: {} prompts, tool calls: {})", row.prompts, row.tools)
+}
+
+/// Input and output tokens that one observation of cmem is taken to cost, over all sessions.
 pub fn per_observation(rows: &[Row]) -> (f64, f64) {
-    let observations: usize = rows.iter().map(|row| row.observations).sum();
-    let sum = |part: fn(&Cost) -> usize| rows.iter().map(|row| part(&row.cmem)).sum::<usize>();
-    let per = |tokens: usize| tokens as f64 / observations as f64;
-    (per(sum(|cost| cost.input)), per(sum(|cost| cost.output)))
+    average(rows, |row| (row.sparing, row.sparing_observations))
+}
+
+fn average(rows: &[Row], part: fn(&Row) -> (Cost, usize)) -> (f64, f64) {
+    let observations: usize = rows.iter().map(|row| part(row).1).sum();
+    let per = |tokens: fn(&Cost) -> usize| {
+        rows.iter().map(|row| tokens(&part(row).0)).sum::<usize>() as f64 / observations as f64
+    };
+    (per(|cost| cost.input), per(|cost| cost.output))
 }

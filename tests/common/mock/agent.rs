@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::http::{Reply, Request, Server};
+use super::model::failure;
 
 /// One reply of the assistant: a text, tool calls, or both.
 #[derive(Debug, Clone, Default)]
@@ -25,8 +26,17 @@ impl Step {
     }
 }
 
+/// How the service fails for a whole conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outage {
+    Status(u16),
+    /// It takes the request and never answers.
+    Hang,
+}
+
 #[derive(Debug, Default)]
 struct State {
+    outage: Option<Outage>,
     script: VecDeque<Step>,
     turns: Vec<Value>,
     calls: usize,
@@ -55,6 +65,11 @@ impl AgentApi {
     /// What the assistant says from now on; "Done." when it is used up.
     pub fn script(&self, steps: Vec<Step>) {
         self.state.lock().unwrap().script = steps.into();
+    }
+
+    /// Fails from now on.
+    pub fn fail(&self, outage: Outage) {
+        self.state.lock().unwrap().outage = Some(outage);
     }
 
     /// Request bodies of the conversation itself (no titles, no probes), oldest first.
@@ -89,6 +104,11 @@ fn answer(request: &Request, state: &Mutex<State>) -> Reply {
     let conversation = (offers_tools || observes) && body["max_tokens"] != 1;
     let (step, number) = {
         let mut state = state.lock().unwrap();
+        match state.outage {
+            Some(Outage::Hang) => return Reply::Hang,
+            Some(Outage::Status(status)) => return failure(status, Vec::new()),
+            None => {}
+        }
         state.calls += 1;
         let step = if conversation {
             state.turns.push(body.clone());

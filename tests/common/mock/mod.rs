@@ -5,7 +5,7 @@ pub mod http;
 mod model;
 pub mod post;
 
-pub use agent::{AgentApi, Step};
+pub use agent::{AgentApi, Outage, Step};
 pub use model::{Mode, ModelServer};
 
 use serde_json::Value;

@@ -31,6 +31,8 @@ pub enum Mode {
     Close,
     /// Useless prose for a request that holds this word, observations for any other.
     Poison(&'static str),
+    /// This status and body for a request that holds this word, observations for any other.
+    Refuse(&'static str, u16, &'static str),
     /// Useless prose until it is asked more strictly.
     Careless,
 }
@@ -134,9 +136,14 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
         Mode::Text(text) => text.clone(),
         Mode::Filtered => String::new(),
         Mode::Cut => String::from("<observation><type>discovery</type><title>ha"),
+        Mode::Refuse(word, status, body) if told.contains(word) => {
+            return Reply::Json { status: *status, headers: vec![], body: body.as_bytes().to_vec() };
+        }
         Mode::Poison(word) if told.contains(word) => String::from("I looked at it and all seems fine."),
         Mode::Careless if !told.contains("could not be read") => String::from("Looks good to me."),
-        Mode::Ok | Mode::Truncated | Mode::Poison(_) | Mode::Careless => observations(&told),
+        Mode::Ok | Mode::Truncated | Mode::Poison(_) | Mode::Refuse(..) | Mode::Careless => {
+            observations(&told)
+        }
     };
     let limit = *mode == Mode::Cut;
     let body = if request.path.ends_with("/chat/completions") {
@@ -154,7 +161,8 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
     }
 }
 
-fn failure(status: u16, headers: Vec<(&'static str, String)>) -> Reply {
+/// An error in the shape of the Messages API.
+pub(super) fn failure(status: u16, headers: Vec<(&'static str, String)>) -> Reply {
     let kind = match status {
         401 => "authentication_error",
         403 => "permission_error",
