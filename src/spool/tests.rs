@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::config::Paths;
+use crate::config::{Paths, Provider};
 use crate::model::{Event, EventKind, Identity, Outcome, StartSource, Timestamp};
 
 struct Fixture {
@@ -219,6 +219,7 @@ fn a_failed_batch_is_kept_in_order_and_not_tried_twice_in_one_run() {
     let Claim::Batch(batch) = f.claim(&forced()) else { panic!() };
     let update = RowUpdate {
         attempts: 1,
+        failed: 1,
         batch_limit: Some(1),
         due_at: Timestamp(2_000_000),
         parked: false,
@@ -348,6 +349,7 @@ fn parked_rows_are_retried_and_dropped_by_the_user_only() {
     let Claim::Batch(batch) = f.claim(&forced()) else { panic!() };
     let update = RowUpdate {
         attempts: 3,
+        failed: 3,
         batch_limit: Some(1),
         due_at: Timestamp(0),
         parked: true,
@@ -377,6 +379,9 @@ fn a_new_session_grants_one_try_only_where_the_user_is_needed() {
         failures: 1,
         fingerprint: String::from("x"),
         probe: false,
+        asked: false,
+        insisted_at: None,
+        errand: None,
         fallback: None,
     };
     for (class, granted) in [("auth", true), ("setup", true), ("transient", false)] {
@@ -400,11 +405,12 @@ fn a_fallback_that_is_not_paused_lets_a_drainer_start() {
         remedy: String::from("log in"),
     };
     let pause = Pause::begin(&failure, None, 1, String::from("x"));
-    assert!(pause.forbids(Timestamp(1), "x", false));
-    assert!(!pause.forbids(Timestamp(1), "x", true));
+    let relief = Some(Relief { provider: Provider::OpenAi, is_named: true });
+    assert!(pause.forbids(Timestamp(1), "x", None));
+    assert!(!pause.forbids(Timestamp(1), "x", relief));
     let both = Pause { fallback: Some(Box::new(pause.clone())), ..pause };
-    assert!(both.forbids(Timestamp(1), "x", true));
+    assert!(both.forbids(Timestamp(1), "x", relief));
     both.write(&f.paths).unwrap();
     Pause::grant_probe(&f.paths).unwrap();
-    assert!(!Pause::read(&f.paths).unwrap().forbids(Timestamp(1), "x", true));
+    assert!(!Pause::read(&f.paths).unwrap().forbids(Timestamp(1), "x", relief));
 }

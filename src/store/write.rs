@@ -49,21 +49,6 @@ pub struct NewSummary<'a> {
     pub created_at: Timestamp,
 }
 
-/// The consumer's mark that a batch is recorded.
-#[derive(Debug)]
-pub struct BatchRecord<'a> {
-    /// The batch's stable id.
-    pub id: &'a str,
-    /// `stored` or `nothing`.
-    pub class: &'a str,
-    /// The model that answered.
-    pub model: &'a str,
-    /// Input, cached and output tokens.
-    pub usage: (i64, i64, i64),
-    /// When it was recorded.
-    pub created_at: Timestamp,
-}
-
 /// What became of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
@@ -261,14 +246,10 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Sql`], also when it is recorded already.
-    pub fn batch_done(&self, batch: &BatchRecord<'_>) -> Result<(), StoreError> {
-        let (input, cached, output) = batch.usage;
+    pub fn batch_done(&self, id: &str, class: &str, at: Timestamp) -> Result<(), StoreError> {
         self.tx
-            .prepare_cached(
-                "INSERT INTO batches (id, class, model, input_tokens, cached_tokens, output_tokens, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute((batch.id, batch.class, batch.model, input, cached, output, batch.created_at.0))?;
+            .prepare_cached("INSERT INTO batches (id, class, created_at) VALUES (?1, ?2, ?3)")?
+            .execute((id, class, at.0))?;
         Ok(())
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn observer(settings: &Settings, paths: &Paths) -> Check {
         Ok(provider) => provider,
         Err(error) => return Check::fail(NAME, error.to_string(), error.remedy()),
     };
-    match settings.of_fallback().map(|settings| set_up(&settings)) {
+    match settings.fallback_provider.map(|fallback| set_up(&settings.of_fallback(fallback))) {
         None => Check::ok(NAME, format!("provider {provider}")),
         Some(Ok(fallback)) => Check::ok(NAME, format!("provider {provider}, fallback {fallback}")),
         Some(Err(error)) => Check::warn(NAME, format!("CMEM_FALLBACK_PROVIDER: {error}"), error.remedy()),
