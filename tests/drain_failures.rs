@@ -374,9 +374,7 @@ fn a_mode_that_is_not_there_keeps_no_event_from_memory() {
     world.note("in no mode");
     world.wait_for_drainers();
     assert_eq!(world.search("mode"), ["in no mode"]);
-    assert!(
-        std::fs::read_to_string(world.data().join("logs/cmem.log")).unwrap().contains("CMEM_MODE")
-    );
+    assert!(std::fs::read_to_string(world.data().join("logs/cmem.log")).unwrap().contains("CMEM_MODE"));
     world.note("in no mode at all");
     world.wait_for_drainers();
     // Whoever is there to read it is told.

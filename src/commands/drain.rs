@@ -84,7 +84,8 @@ fn lock(args: &DrainArgs, paths: &Paths) -> Result<Option<FileLock>, Failure> {
 }
 
 fn drain(paths: &Paths, settings: &Settings, lock: FileLock) -> Result<Drained, Failure> {
-    let result = Drainer::new(paths, settings, true).and_then(|mut drainer| drainer.run(None, &mut Bar::new()));
+    let result =
+        Drainer::new(paths, settings, true).and_then(|mut drainer| drainer.run(None, &mut Bar::new()));
     let _ = lock.release();
     result.map_err(|error| {
         let hint = match &error {

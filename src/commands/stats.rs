@@ -16,7 +16,8 @@ use crate::store::CallCount;
 
 const WHAT: &str = "stats";
 /// A limit has to hold.
-const WITHOUT_PRICE: &str = "CMEM_DAILY_USD counts a model whose price is not known at the dearest one of CMEM_PRICES";
+const WITHOUT_PRICE: &str =
+    "CMEM_DAILY_USD counts a model whose price is not known at the dearest one of CMEM_PRICES";
 
 /// Arguments of `cmem stats`.
 #[derive(Debug, Args)]

@@ -99,12 +99,7 @@ fn answer(
     }
 }
 
-fn text(
-    answer: &Answer,
-    relief: Option<Relief>,
-    spool: Option<&SpoolStatus>,
-    paths: &Paths,
-) -> Vec<String> {
+fn text(answer: &Answer, relief: Option<Relief>, spool: Option<&SpoolStatus>, paths: &Paths) -> Vec<String> {
     let memory = &answer.memory;
     let mut lines = vec![
         row("version", answer.version),
@@ -131,8 +126,7 @@ fn text(
         let until = pause.until.map_or_else(String::new, |until| format!(" until {}", until.local(TIME)));
         lines.push(row("paused", &format!("{}{until}: {}", pause.class, pause.message)));
         lines.push(row("what to do", &pause.remedy));
-        let takes_over =
-            |relief: &Relief| relief.takes_over(&pause.class, pause.until, Timestamp::now());
+        let takes_over = |relief: &Relief| relief.takes_over(&pause.class, pause.until, Timestamp::now());
         if let Some(relief) = relief.filter(takes_over) {
             let name = relief.provider.name();
             let state = match &pause.fallback {

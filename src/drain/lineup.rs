@@ -129,8 +129,10 @@ impl<'a> Lineup<'a> {
             pause.until.map(|until| until.max(now.plus_ms(courtesy)))
         };
         let of_provider = self.provider.is_ok().then(|| end(&pause)).flatten();
-        let takes_over =
-            self.fallback.as_ref().is_some_and(|(relief, _)| relief.takes_over(&pause.class, pause.until, now));
+        let takes_over = self
+            .fallback
+            .as_ref()
+            .is_some_and(|(relief, _)| relief.takes_over(&pause.class, pause.until, now));
         let of_fallback = pause.fallback.as_deref().filter(|_| takes_over).and_then(end);
         of_provider.into_iter().chain(of_fallback).min()
     }
@@ -175,8 +177,7 @@ impl<'a> Lineup<'a> {
                 "tried a few seconds ago: wait a moment, or `cmem queue retry --all`, then `cmem drain`",
             ),
         };
-        failure.remedy =
-            if failure.remedy.is_empty() { more } else { format!("{}; {more}", failure.remedy) };
+        failure.remedy = if failure.remedy.is_empty() { more } else { format!("{}; {more}", failure.remedy) };
         failure
     }
 

@@ -8,6 +8,8 @@
 //! - The next try is another batch's, where there is one (`spool` offers what was not tried for longest).
 //! - A failure is the batch's own when the provider confirmed another one since it last failed. Then it alone waits and
 //!   is halved, and an event that goes on failing by itself is parked.
+//! - Once there is such evidence, a batch that fails with no other one in between proves nothing: it waits longer, and
+//!   whether the provider is down is for the others to show.
 //! - Too much at once looks like a failure of the provider too. So a batch that failed often in a row is halved without
 //!   any such evidence, less and less often: an outage must not leave crumbs.
 //! - No pause is shorter than the failures in a row deserve, whatever the provider asks for.
@@ -108,6 +110,13 @@ pub(super) fn consequence(
             of_batch(REFUSED_PASSES, message)
         }
         Verdict::Transient { message } if history.others_pass => of_batch(FAILED_PASSES, message),
+        Verdict::Quota { message, .. } | Verdict::Auth { message } | Verdict::Transient { message }
+            if history.attempts > 0 =>
+        {
+            let failed = u32::try_from(history.failed + 1).unwrap_or(u32::MAX);
+            let kept = of_provider(Some(later(backoff(failed))), message);
+            Consequence { stop: None, ..kept }
+        }
         Verdict::Quota { reset, message } => {
             let until = reset.map_or_else(|| later(QUOTA_WAIT), |reset| reset.max(later(floor)));
             of_provider(Some(until), message)
@@ -124,12 +133,7 @@ pub(super) fn consequence(
 }
 
 /// Nobody is called until then, and nothing is held against the batch.
-fn of_provider(
-    until: Option<Timestamp>,
-    reason: &str,
-    class: &'static str,
-    history: History,
-) -> Consequence {
+fn of_provider(until: Option<Timestamp>, reason: &str, class: &'static str, history: History) -> Consequence {
     let failed = history.failed + 1;
     let (rounds, rest) = (failed / HALVED_AFTER, failed % HALVED_AFTER);
     let halved = rest == 0 && u64::try_from(rounds).is_ok_and(u64::is_power_of_two);

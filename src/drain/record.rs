@@ -53,10 +53,10 @@ impl Spent {
             )),
             Some(dollars) if dollars < daily_usd => None,
             Some(dollars) if models.is_empty() => {
-                Some(format!("${dollars:.2} today; CMEM_DAILY_USD is {daily_usd}"))
+                Some(format!("${dollars:.4} today; CMEM_DAILY_USD is {daily_usd}"))
             }
             Some(dollars) => Some(format!(
-                "${dollars:.2} today, with {models} at the dearest price of CMEM_PRICES, which has none for it; \
+                "${dollars:.4} today, with {models} at the dearest price of CMEM_PRICES, which has none for it; \
                  CMEM_DAILY_USD is {daily_usd}"
             )),
         }
@@ -151,11 +151,7 @@ impl Memory {
     }
 
     /// Whether a provider has confirmed a batch since then.
-    pub(super) fn answered_since(
-        &self,
-        provider: Provider,
-        moment: Timestamp,
-    ) -> Result<bool, StoreError> {
+    pub(super) fn answered_since(&self, provider: Provider, moment: Timestamp) -> Result<bool, StoreError> {
         self.store.answered_since(provider.name(), moment)
     }
 
@@ -166,7 +162,9 @@ impl Memory {
 
     /// What the observer is shown.
     pub(super) fn batch(&self, claimed: &Claimed) -> Result<Batch, StoreError> {
-        let session = claimed.events.first().map(|event| event.session.as_str()).unwrap_or_default();
+        let first = claimed.events.first();
+        let session = first.map(|event| event.session.as_str()).unwrap_or_default();
+        let begins = first.map(|event| event.at).unwrap_or_default();
         // A batch is at most one turn: its prompt, if it holds one, comes first.
         let in_batch = match claimed.events.first().map(|event| &event.kind) {
             Some(EventKind::Prompt { text, .. }) => Some(text.clone()),
@@ -175,7 +173,8 @@ impl Memory {
         let request = match in_batch {
             Some(_) => None,
             None => {
-                self.store.last_prompt(session)?.map(|(_, text)| text.chars().take(REQUEST_CHARS).collect())
+                let prompt = self.store.prompt_at(session, begins)?;
+                prompt.map(|text| text.chars().take(REQUEST_CHARS).collect())
             }
         };
         let scope = retrieve::scope(&self.store, &claimed.identity)?;
@@ -221,12 +220,13 @@ impl Memory {
         let transaction = self.store.begin()?;
         let place = transaction.place(&claimed.identity, &trace)?;
         transaction.session(session, place.project, &claimed.identity, first.at, last.at)?;
-        let mut prompt_number = transaction.last_prompt_number(session)?;
+        let mut prompt_number = transaction.prompt_number_at(session, first.at)?;
+        let mut highest = transaction.last_prompt_number(session)?.unwrap_or(0);
         for event in &claimed.events {
             if let EventKind::Prompt { text, private: false } = &event.kind {
-                let number = prompt_number.unwrap_or(0) + 1;
-                prompt_number = Some(number);
-                let prompt = NewPrompt { place, session, number, text, created_at: event.at };
+                highest += 1;
+                prompt_number = Some(highest);
+                let prompt = NewPrompt { place, session, number: highest, text, created_at: event.at };
                 index::record_prompt(&transaction, &prompt)?;
             }
         }

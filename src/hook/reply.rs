@@ -137,9 +137,7 @@ fn notice(
     let now = Timestamp::now();
     let labels = &mode.labels;
     let until = match pause.until {
-        Some(until) if until > now => {
-            fill(&labels.until, &[("time", &until.local("%Y-%m-%d %H:%M"))])
-        }
+        Some(until) if until > now => fill(&labels.until, &[("time", &until.local("%Y-%m-%d %H:%M"))]),
         _ => String::new(),
     };
     let takes_over = |relief: &Relief| pause.relieved_by(now, &pause.fingerprint, Some(*relief)).is_some();

@@ -407,8 +407,9 @@ fn lease_rows(
     for id in ids {
         lease.execute((&batch, lease_until.0, id))?;
     }
-    let mut statement =
-        conn.prepare(&format!("SELECT body, attempts, failed, tried_at FROM events WHERE id IN ({marks}) ORDER BY id"))?;
+    let mut statement = conn.prepare(&format!(
+        "SELECT body, attempts, failed, tried_at FROM events WHERE id IN ({marks}) ORDER BY id"
+    ))?;
     let mut rows = statement.query(params_from_iter(ids))?;
     let identity = serde_json::from_str(&identity)?;
     let mut claimed =

@@ -79,17 +79,18 @@ impl Store {
         Ok(titles)
     }
 
-    /// Number and text of a session's latest prompt.
+    /// Text of the prompt that a session was at work on at a moment: turns may be recorded in another order.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
-    pub fn last_prompt(&self, session: &str) -> Result<Option<(i64, String)>, StoreError> {
+    pub fn prompt_at(&self, session: &str, moment: Timestamp) -> Result<Option<String>, StoreError> {
         Ok(self
             .conn
             .prepare_cached(
-                "SELECT number, text FROM prompts WHERE session = ?1 ORDER BY number DESC LIMIT 1",
+                "SELECT text FROM prompts WHERE session = ?1 AND created_at <= ?2
+                 ORDER BY created_at DESC, number DESC LIMIT 1",
             )?
-            .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row((session, moment.0), |row| row.get(0))
             .optional()?)
     }
 

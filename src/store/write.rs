@@ -106,7 +106,22 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Number of the session's latest prompt.
+    /// Number of the prompt that a session was at work on at a moment: turns may be recorded in another order.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn prompt_number_at(&self, session: &str, moment: Timestamp) -> Result<Option<i64>, StoreError> {
+        Ok(self
+            .tx
+            .prepare_cached(
+                "SELECT number FROM prompts WHERE session = ?1 AND created_at <= ?2
+                 ORDER BY created_at DESC, number DESC LIMIT 1",
+            )?
+            .query_row((session, moment.0), |row| row.get(0))
+            .optional()?)
+    }
+
+    /// The highest number of a prompt of the session.
     ///
     /// # Errors
     /// [`StoreError::Sql`].

@@ -1,6 +1,7 @@
 //! One test's world: its own home, data directory and project, an environment made from nothing.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -126,6 +127,19 @@ impl World {
 
     pub fn unset(&mut self, name: &str) {
         self.variables.retain(|(other, _)| other != name);
+    }
+
+    /// Puts a `claude` command on the path that knows the options it needs and then does `act`, a shell script.
+    pub fn install_claude(&mut self, act: &str) {
+        let options = "--output-format --setting-sources --strict-mcp-config --tools --system-prompt --no-session-persistence";
+        let script = format!("#!/bin/sh\ncase \"$*\" in *--help*) echo '{options}'; exit ;; esac\n{act}\n");
+        let bin = self.path("bin");
+        let program = bin.join("claude");
+        fs::create_dir_all(&bin).unwrap();
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        self.set("PATH", &format!("{}:{path}", bin.display()));
     }
 
     /// A path in this world.

@@ -152,11 +152,14 @@ fn a_limit_on_requests_is_never_held_against_a_batch() {
 }
 
 #[test]
-fn a_failure_without_evidence_pauses_everybody_also_late() {
+fn a_suspect_that_fails_with_nobody_in_between_waits_alone() {
     for verdict in [transient(), auth(), quota(None)] {
-        let batch = History { size: 1, attempts: 5, failed: 9, others_pass: false };
-        let Consequence { rows, stop } = rule(&verdict, batch, 2);
-        assert!(stop.is_some() && !rows.parked && rows.attempts == 5, "{verdict:?}");
+        for failed in [2, 9, 1_000] {
+            let batch = History { size: 1, attempts: 5, failed, others_pass: false };
+            let Consequence { rows, stop } = rule(&verdict, batch, 2);
+            assert_eq!((stop, rows.parked, rows.attempts), (None, false, 5), "{verdict:?}");
+            assert!(rows.due_at.since_ms(NOW) >= 8_000, "{verdict:?} {failed}");
+        }
     }
 }
 

@@ -31,6 +31,10 @@ pub enum Mode {
     Close,
     /// Useless prose for a request that holds this word, observations for any other.
     Poison(&'static str),
+    /// This status for a request that holds this word, observations for any other.
+    Refuse(&'static str, u16),
+    /// No answer to a request with more than so many notes, observations for any other.
+    Slow(usize),
     /// Useless prose until it is asked more strictly.
     Careless,
 }
@@ -126,6 +130,8 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
         }
         Mode::Status(status) => return failure(*status, Vec::new()),
         Mode::RetryAfter(seconds) => return failure(429, vec![("retry-after", seconds.to_string())]),
+        Mode::Refuse(word, status) if told.contains(word) => return failure(*status, Vec::new()),
+        Mode::Slow(most) if notes(&told).len() > *most => return Reply::Hang,
         Mode::Html => {
             return Reply::Html { status: 200, body: "<html>Please sign in to this network</html>" };
         }
@@ -136,7 +142,9 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
         Mode::Cut => String::from("<observation><type>discovery</type><title>ha"),
         Mode::Poison(word) if told.contains(word) => String::from("I looked at it and all seems fine."),
         Mode::Careless if !told.contains("could not be read") => String::from("Looks good to me."),
-        Mode::Ok | Mode::Truncated | Mode::Poison(_) | Mode::Careless => observations(&told),
+        Mode::Ok | Mode::Truncated | Mode::Poison(_) | Mode::Careless | Mode::Refuse(..) | Mode::Slow(_) => {
+            observations(&told)
+        }
     };
     let limit = *mode == Mode::Cut;
     let body = if request.path.ends_with("/chat/completions") {
@@ -169,12 +177,7 @@ fn failure(status: u16, headers: Vec<(&'static str, String)>) -> Reply {
 
 /// One observation per `@@text@@`, or a plain one.
 fn observations(told: &str) -> String {
-    let mut seen: Vec<&str> = Vec::new();
-    for text in told.split("@@").skip(1).step_by(2) {
-        if !seen.contains(&text) {
-            seen.push(text);
-        }
-    }
+    let mut seen = notes(told);
     if seen.is_empty() {
         seen.push("plain note");
     }
@@ -187,6 +190,17 @@ fn observations(told: &str) -> String {
             )
         })
         .collect()
+}
+
+/// Each `@@text@@` once.
+fn notes(told: &str) -> Vec<&str> {
+    let mut seen: Vec<&str> = Vec::new();
+    for text in told.split("@@").skip(1).step_by(2) {
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+    }
+    seen
 }
 
 fn message(text: &str, limit: bool) -> Value {
