@@ -93,6 +93,8 @@ fn useless_answers_are_counted_and_capped() {
     }
     assert!((5..=6).contains(&model.count()), "{} calls", model.count());
     assert!(world.cmem(&["status"]).ok().contains("CMEM_DAILY_TOKENS"));
+    let told = world.cmem(&["drain"]).failed(1);
+    assert!(told.contains("wait until midnight") && !told.contains("tried"), "{told}");
     let stats = world.cmem(&["stats", "--json"]).json();
     let calls = i64::try_from(model.count()).unwrap();
     let model = &stats["models"][0];

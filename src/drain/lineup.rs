@@ -189,7 +189,8 @@ impl<'a> Lineup<'a> {
         pause.map_or(0, |pause| pause.failures)
     }
 
-    /// The observer must not be called for now. `asked` = the provider itself set the time.
+    /// The observer must not be called for now. `asked` = the provider itself set the time; no `failures` = it was not
+    /// even called.
     ///
     /// # Errors
     /// [`SpoolError::File`] when that cannot be written.
@@ -213,7 +214,7 @@ impl<'a> Lineup<'a> {
         } else {
             self.failed.set(true);
             Pause {
-                insisted_at: self.foreground.then_some(failure.at),
+                insisted_at: (self.foreground && failures > 0).then_some(failure.at),
                 fallback: of_provider.and_then(|pause| pause.fallback),
                 ..own
             }
@@ -258,7 +259,7 @@ impl<'a> Lineup<'a> {
             remedy.push_str("; CMEM_PRICES takes the price of any model, 0/0/0 for one that is free");
         }
         let failure = LastError { at: now, class: String::from("quota"), message, remedy };
-        self.pause(post, spool, &failure, (Some(tomorrow), false), 1)?;
+        self.pause(post, spool, &failure, (Some(tomorrow), false), 0)?;
         Ok(Some((failure, tomorrow)))
     }
 }
