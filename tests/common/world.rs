@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cmem::config::Paths;
-use cmem::spool::{Ledger, Spool};
+use cmem::spool::{FileLock, Ledger, Spool};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -350,7 +350,12 @@ impl World {
 
     /// Waits until the last drainer has left by itself.
     pub fn wait_for_drainers(&self) {
-        wait_for("the drainer leaves", Duration::from_secs(60), || self.drainers().is_empty());
+        // One that was just started is not at home yet, but has its lock.
+        let lock = Paths::resolve(Some(&self.data())).unwrap().drain_lock();
+        let is_free = || !lock.exists() || FileLock::try_acquire(&lock).unwrap().is_some();
+        wait_for("the drainer leaves", Duration::from_secs(60), || {
+            self.drainers().is_empty() && is_free() && self.drainers().is_empty()
+        });
     }
 }
 
