@@ -25,6 +25,7 @@ mod install;
 mod modes;
 mod notices;
 mod operate;
+mod pauses;
 mod privacy;
 mod real_client;
 mod refusals;

@@ -1,7 +1,8 @@
 //! `cmem drain`: process what waits, in the foreground, or as the detached child of a hook.
 
 use std::io::{self, IsTerminal};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -9,9 +10,10 @@ use super::reader;
 use crate::cli::args::DrainArgs;
 use crate::cli::printer::Printer;
 use crate::config::{Paths, Settings, Sources};
-use crate::drain::{self, DrainError, Drained, Drainer, Progress};
+use crate::drain::{self, DrainError, Drained, Drainer, Outlook, Progress};
 use crate::error::Failure;
 use crate::log;
+use crate::model::Timestamp;
 use crate::notices::Report;
 use crate::spool::FileLock;
 
@@ -19,6 +21,13 @@ const WHAT: &str = "drain";
 
 /// How long `--wait` waits for a drainer at work: longer than its longest life.
 const WAIT_FOR_OTHER: Duration = Duration::from_secs(20 * 60);
+
+/// A drainer in the background leaves after this time; the next hook starts another if there is work.
+const LIFE: Duration = Duration::from_secs(15 * 60);
+/// How long it goes on waiting without a success: for short failures, not for an outage.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two runs of which the first came to nothing.
+const LEAST_WAIT: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 ///
@@ -75,7 +84,8 @@ fn lock(args: &DrainArgs, paths: &Paths) -> Result<Option<FileLock>, Failure> {
 }
 
 fn drain(paths: &Paths, settings: &Settings, lock: FileLock) -> Result<Drained, Failure> {
-    let result = Drainer::new(paths, settings, true).and_then(|mut drainer| drainer.run(&mut Bar::new()));
+    let result =
+        Drainer::new(paths, settings, true).and_then(|mut drainer| drainer.run(None, &mut Bar::new()));
     let _ = lock.release();
     result.map_err(|error| {
         let hint = match &error {
@@ -91,10 +101,14 @@ fn failure(error: impl std::fmt::Display, hint: &str) -> Failure {
 }
 
 /// The life of a detached drainer. It has nobody to talk to but the log.
+///
+/// What passes by itself within a minute is waited for, so that the last turn of a session is in memory when the next
+/// begins. Nobody is kept from draining meanwhile: a drainer that waits holds no lock but that of waiting.
 fn background(args: &DrainArgs, paths: &Paths) {
-    let sources = Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only());
-    let (settings, _) = Settings::resolve_lenient(&sources);
+    let end = Instant::now() + LIFE;
+    let mut patience = Instant::now() + PATIENCE;
     let mut lock = args.lock_fd.and_then(|fd| drain::inherited_lock(paths, fd));
+    let mut waits_for_all = None;
     loop {
         let held = match lock.take() {
             Some(lock) => lock,
@@ -103,23 +117,50 @@ fn background(args: &DrainArgs, paths: &Paths) {
                 _ => return,
             },
         };
-        let result = run_once(paths, &settings);
-        let _ = held.release();
-        // An event that came in while this drainer was leaving found the lock taken: look once more.
-        match result {
-            Ok(drainer) if drainer.has_work().unwrap_or(false) => {}
-            Ok(_) => return,
+        let (batches, outlook) = match run_once(paths, held, end) {
+            Ok(done) => done,
             // Stays as it is until the user changes a setting, and every hook starts a drainer.
             Err(error @ DrainError::Observer(_)) => return log::error_once(paths, &error.to_string()),
             Err(error) => return log::error(paths, &error.to_string()),
+        };
+        if batches > 0 {
+            patience = Instant::now() + PATIENCE;
+        }
+        let wait = match outlook {
+            Outlook::Due if batches > 0 => Duration::ZERO,
+            // Whatever it is, this run could do nothing about it.
+            Outlook::Due => LEAST_WAIT,
+            Outlook::At(at) => until(at).max(LEAST_WAIT),
+            Outlook::Nothing => return,
+        };
+        if Instant::now() + wait > patience.min(end) {
+            return;
+        }
+        if !wait.is_zero() {
+            if waits_for_all.is_none() {
+                // One that waits is enough.
+                let Ok(Some(lock)) = FileLock::try_acquire(&paths.wait_lock()) else { return };
+                waits_for_all = Some(lock);
+            }
+            thread::sleep(wait);
         }
     }
 }
 
-fn run_once<'a>(paths: &'a Paths, settings: &'a Settings) -> Result<Drainer<'a>, DrainError> {
-    let mut drainer = Drainer::new(paths, settings, false)?;
-    drainer.run(&mut Silent)?;
-    Ok(drainer)
+fn until(at: Timestamp) -> Duration {
+    Duration::from_millis(at.since_ms(Timestamp::now()).max(0).unsigned_abs())
+}
+
+/// One run, the lock given up after it; how many batches were confirmed, and what is left.
+fn run_once(paths: &Paths, held: FileLock, end: Instant) -> Result<(u64, Outlook), DrainError> {
+    let sources = Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only());
+    let (settings, _) = Settings::resolve_lenient(&sources);
+    let result = Drainer::new(paths, &settings, false)
+        .and_then(|mut drainer| Ok((drainer.run(Some(end), &mut Silent)?, drainer)));
+    let _ = held.release();
+    let (drained, drainer) = result?;
+    // An event that came in while this drainer was leaving found the lock taken: look once more.
+    Ok((drained.batches, drainer.outlook()?))
 }
 
 struct Silent;

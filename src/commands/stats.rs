@@ -15,6 +15,9 @@ use crate::render;
 use crate::store::CallCount;
 
 const WHAT: &str = "stats";
+/// A limit has to hold.
+const WITHOUT_PRICE: &str =
+    "CMEM_DAILY_USD counts a model whose price is not known at the dearest one of CMEM_PRICES";
 
 /// Arguments of `cmem stats`.
 #[derive(Debug, Args)]
@@ -53,7 +56,10 @@ pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
     let settings = reader::settings(WHAT, paths)?;
     let since = args.since.unwrap_or_default();
     let (calls, observations) = match reader::open(WHAT, paths)? {
-        Some(store) => store.calls(since).map_err(|error| reader::store_failure(WHAT, &error))?,
+        Some(store) => store
+            .calls(since)
+            .and_then(|calls| Ok((calls, store.observed(since)?)))
+            .map_err(|error| reader::store_failure(WHAT, &error))?,
         None => (Vec::new(), 0),
     };
     let left_out_by_rule = match reader::open_spool(WHAT, paths)? {
@@ -82,6 +88,9 @@ pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
         printer.json(&answer);
     } else {
         text(&answer).iter().for_each(|line| printer.data(line));
+        if settings.daily_usd > 0.0 && answer.dollars.is_none() {
+            printer.talk(WITHOUT_PRICE);
+        }
     }
     Ok(())
 }
@@ -95,9 +104,10 @@ fn text(answer: &Answer) -> Vec<String> {
         .iter()
         .map(|Row { count, dollars }| {
             format!(
-                "{:<28} {:>6} calls  {:>9} in  {:>9} cached  {:>8} out  {}",
+                "{:<28} {:>6} calls  {:>4} failed  {:>9} in  {:>9} cached  {:>8} out  {}",
                 render::line(&count.model),
                 count.calls,
+                count.failed,
                 count.input,
                 count.cached,
                 count.output,

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::reader;
 use crate::cli::printer::Printer;
-use crate::config::{Paths, Provider};
+use crate::config::Paths;
 use crate::error::Failure;
 use crate::model::Timestamp;
 use crate::notices;
 use crate::observer;
-use crate::spool::{LastError, Ledger, SpoolStatus};
+use crate::spool::{LastError, Ledger, Relief, SpoolStatus};
 use crate::store::{Counts, NoticeCount};
 
 const WHAT: &str = "status";
@@ -60,13 +60,12 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         None => (Counts::default(), Vec::new()),
     };
     let provider = observer::effective(&settings, paths).name();
-    let fallback = settings.fallback_provider.map(Provider::name);
     let answer = answer(provider, spool.as_ref(), memory, &outbox);
     if printer.wants_json() {
         printer.json(&answer);
         return Ok(());
     }
-    for line in text(&answer, fallback, spool.as_ref(), paths) {
+    for line in text(&answer, Relief::of(&settings), spool.as_ref(), paths) {
         printer.data(&line);
     }
     Ok(())
@@ -100,7 +99,7 @@ fn answer(
     }
 }
 
-fn text(answer: &Answer, fallback: Option<&str>, spool: Option<&SpoolStatus>, paths: &Paths) -> Vec<String> {
+fn text(answer: &Answer, relief: Option<Relief>, spool: Option<&SpoolStatus>, paths: &Paths) -> Vec<String> {
     let memory = &answer.memory;
     let mut lines = vec![
         row("version", answer.version),
@@ -127,10 +126,12 @@ fn text(answer: &Answer, fallback: Option<&str>, spool: Option<&SpoolStatus>, pa
         let until = pause.until.map_or_else(String::new, |until| format!(" until {}", until.local(TIME)));
         lines.push(row("paused", &format!("{}{until}: {}", pause.class, pause.message)));
         lines.push(row("what to do", &pause.remedy));
-        if let Some(fallback) = fallback {
+        let takes_over = |relief: &Relief| relief.takes_over(&pause.class, pause.until, Timestamp::now());
+        if let Some(relief) = relief.filter(takes_over) {
+            let name = relief.provider.name();
             let state = match &pause.fallback {
-                None => format!("{fallback} takes its place"),
-                Some(pause) => format!("{fallback} is paused too: {}: {}", pause.class, pause.message),
+                None => format!("{name} takes its place"),
+                Some(pause) => format!("{name} is paused too: {}: {}", pause.class, pause.message),
             };
             lines.push(row("fallback", &state));
         }

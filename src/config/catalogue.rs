@@ -46,7 +46,7 @@ pub(super) static CATALOGUE: &[Setting] = &[
         "CMEM_PROVIDER",
         "auto",
         Accepts::OneOf(Provider::NAMES),
-        "who turns events into memories; auto = claude where that command can be used, else builtin",
+        "who turns events into memories; auto = claude where that command can be used and is logged in, else builtin",
     ),
     setting("CMEM_MODEL", "", Accepts::Text, "model name; empty = the provider's default"),
     setting(
@@ -141,7 +141,7 @@ pub(super) static CATALOGUE: &[Setting] = &[
         "CMEM_DAILY_USD",
         "0",
         Accepts::Amount,
-        "most that the observer may cost in a day, by CMEM_PRICES; 0 = no limit",
+        "most that the observer may cost in a day, by CMEM_PRICES (a model that is not there counts as the dearest); 0 = no limit",
     ),
     setting(
         "CMEM_PRICES",

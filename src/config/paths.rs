@@ -93,9 +93,14 @@ impl Paths {
         self.root.join("pause.json")
     }
 
-    /// Lock held by the one drainer for its whole life.
+    /// Lock held by the one drainer at work.
     pub fn drain_lock(&self) -> PathBuf {
         self.root.join("drain.lock")
+    }
+
+    /// Lock held by the one drainer that waits for a short failure to pass.
+    pub fn wait_lock(&self) -> PathBuf {
+        self.root.join("wait.lock")
     }
 
     /// Everything that is remembered.

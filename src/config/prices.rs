@@ -53,6 +53,16 @@ impl Price {
         })
     }
 
+    /// What no model of these exceeds; `None` when there is none.
+    pub fn dearest(prices: &[Self]) -> Option<Self> {
+        prices.iter().cloned().reduce(|dear, price| Self {
+            model: String::new(),
+            input: dear.input.max(price.input),
+            cached: dear.cached.max(price.cached),
+            output: dear.output.max(price.output),
+        })
+    }
+
     /// Reads `MODEL=INPUT/CACHED/OUTPUT`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (model, numbers) = text.split_once('=')?;

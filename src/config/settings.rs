@@ -228,10 +228,9 @@ impl Settings {
         (Self::from_values(&values), problems)
     }
 
-    /// The settings as the fallback is to see them; `None` when none is named.
-    pub fn of_fallback(&self) -> Option<Self> {
-        let provider = self.fallback_provider?;
-        Some(Self { provider, model: self.fallback_model.clone(), ..self.clone() })
+    /// The settings as another provider is to see them that takes the place of the one that is set.
+    pub fn of_fallback(&self, provider: Provider) -> Self {
+        Self { provider, model: self.fallback_model.clone(), ..self.clone() }
     }
 
     fn from_values(values: &BTreeMap<&'static str, Cow<'_, str>>) -> Self {

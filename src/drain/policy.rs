@@ -1,5 +1,18 @@
 //! What follows from each class of answer: which rows wait, for how long, and whether the observer is called
 //! again. Pure, so that every rule is one table row in the tests.
+//!
+//! A refusal seldom says whose fault it is: the provider may be down, or it may refuse this one batch (a moderated
+//! text, a request that takes it too long, a limit that is too small for it). So:
+//! - A failure is first taken for the provider's. It is paused, and nothing is held against the batch, however long
+//!   that lasts: an outage parks no event.
+//! - The next try is another batch's, where there is one (`spool` offers what was not tried for longest).
+//! - A failure is the batch's own when the provider confirmed another one since it last failed. Then it alone waits and
+//!   is halved, and an event that goes on failing by itself is parked.
+//! - Once there is such evidence, a batch that fails with no other one in between proves nothing: it waits longer, and
+//!   whether the provider is down is for the others to show.
+//! - Too much at once looks like a failure of the provider too. So a batch that failed often in a row is halved without
+//!   any such evidence, less and less often: an outage must not leave crumbs.
+//! - No pause is shorter than the failures in a row deserve, whatever the provider asks for.
 
 use std::collections::hash_map::RandomState;
 use std::fmt::Write as _;
@@ -16,12 +29,31 @@ use crate::spool::RowUpdate;
 /// Malformed answers to one event before it is parked. Three passes, each with a stricter second question,
 /// are spread over time: a model that is confused for a minute costs no event.
 const MALFORMED_PASSES: i64 = 3;
+/// Refusals of one event before it is parked, when others went through between them.
+const REFUSED_PASSES: i64 = 3;
+/// The same for failures that may be chance, however unlikely.
+const FAILED_PASSES: i64 = 6;
+/// After so many failures in a row a batch is halved, whoever is to blame; then after twice as many, and so on.
+const HALVED_AFTER: i64 = 3;
 /// Wait after a 429 that names no time.
 const RATE_LIMIT_WAIT: Duration = Duration::from_secs(30);
 /// Wait for a quota that names no time; then one probe.
 const QUOTA_WAIT: Duration = Duration::from_secs(30 * 60);
 /// Longest wait after failures of the network or the provider.
 const MAX_BACKOFF: Duration = Duration::from_secs(300);
+
+/// What a batch has behind it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct History {
+    /// Its events.
+    pub size: usize,
+    /// Failures that are held against it.
+    pub attempts: i64,
+    /// Its failures in a row, those of the provider among them.
+    pub failed: i64,
+    /// The provider confirmed another batch since it last failed.
+    pub others_pass: bool,
+}
 
 /// What to do after an answer that does not confirm its batch.
 #[derive(Debug)]
@@ -33,66 +65,103 @@ pub(super) struct Consequence {
     pub stop: Option<Option<Timestamp>>,
 }
 
+/// Name of the class of a verdict.
+pub(super) fn class(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Stored(_) => "stored",
+        Verdict::Nothing => "nothing",
+        Verdict::Malformed { .. } => "malformed",
+        Verdict::RateLimited { .. } => "rate_limited",
+        Verdict::Quota { .. } => "quota",
+        Verdict::Auth { .. } => "auth",
+        Verdict::Transient { .. } => "transient",
+        Verdict::Unrecoverable { .. } => "unrecoverable",
+    }
+}
+
 /// Name of the failure class of a verdict; `None` for the two that confirm a batch.
 pub(super) fn failure_class(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Stored(_) | Verdict::Nothing => None,
-        Verdict::Malformed { .. } => Some("malformed"),
-        Verdict::RateLimited { .. } => Some("rate_limited"),
-        Verdict::Quota { .. } => Some("quota"),
-        Verdict::Auth { .. } => Some("auth"),
-        Verdict::Transient { .. } => Some("transient"),
-        Verdict::Unrecoverable { .. } => Some("unrecoverable"),
+        failure => Some(class(failure)),
     }
 }
 
-/// The rule for a failed batch of `size` events with `attempts` failed passes behind it, after `failures`
-/// failures of the provider in a row.
+/// The rule for a failed batch, after `failures` failures of the provider in a row, this one among them.
 pub(super) fn consequence(
     verdict: &Verdict,
     class: &'static str,
-    size: usize,
-    attempts: i64,
+    history: History,
     failures: u32,
     now: Timestamp,
 ) -> Consequence {
-    let keep = |until: Option<Timestamp>, reason: &str| Consequence {
+    let later = |wait: Duration| now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
+    // A wait of no time, or until a moment that is past, would be none.
+    let floor = backoff(failures.saturating_sub(1));
+    let of_provider = |until: Option<Timestamp>, reason: &str| of_provider(until, reason, class, history);
+    let of_batch = |most: i64, reason: &str| of_batch(most, reason, class, history, now);
+    match verdict {
+        // That others pass is no evidence here: they are what used the limit up.
+        Verdict::RateLimited { retry_after } => {
+            let wait = retry_after.unwrap_or(RATE_LIMIT_WAIT).max(floor);
+            of_provider(Some(later(wait)), "too many requests")
+        }
+        Verdict::Quota { message, .. } | Verdict::Auth { message } if history.others_pass => {
+            of_batch(REFUSED_PASSES, message)
+        }
+        Verdict::Transient { message } if history.others_pass => of_batch(FAILED_PASSES, message),
+        Verdict::Quota { message, .. } | Verdict::Auth { message } | Verdict::Transient { message }
+            if history.attempts > 0 =>
+        {
+            let failed = u32::try_from(history.failed + 1).unwrap_or(u32::MAX);
+            let kept = of_provider(Some(later(backoff(failed))), message);
+            Consequence { stop: None, ..kept }
+        }
+        Verdict::Quota { reset, message } => {
+            let until = reset.map_or_else(|| later(QUOTA_WAIT), |reset| reset.max(later(floor)));
+            of_provider(Some(until), message)
+        }
+        Verdict::Auth { message } => of_provider(None, message),
+        Verdict::Transient { message } => of_provider(Some(later(backoff(failures))), message),
+        Verdict::Unrecoverable { message } => {
+            let kept = of_provider(None, message);
+            Consequence { rows: RowUpdate { parked: true, ..kept.rows }, ..kept }
+        }
+        Verdict::Malformed { reason } => of_batch(MALFORMED_PASSES, reason),
+        Verdict::Stored(_) | Verdict::Nothing => of_provider(None, ""),
+    }
+}
+
+/// Nobody is called until then, and nothing is held against the batch.
+fn of_provider(until: Option<Timestamp>, reason: &str, class: &'static str, history: History) -> Consequence {
+    let failed = history.failed + 1;
+    let (rounds, rest) = (failed / HALVED_AFTER, failed % HALVED_AFTER);
+    let halved = rest == 0 && u64::try_from(rounds).is_ok_and(u64::is_power_of_two);
+    Consequence {
         rows: RowUpdate {
-            attempts,
-            batch_limit: None,
+            attempts: history.attempts,
+            failed,
+            batch_limit: halved.then(|| half(history.size)),
             due_at: until.unwrap_or_default(),
             parked: false,
             class,
             reason: reason.to_owned(),
         },
         stop: Some(until),
-    };
-    let after = |wait: Duration| Some(now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)));
-    match verdict {
-        Verdict::RateLimited { retry_after } => {
-            keep(after(retry_after.unwrap_or(RATE_LIMIT_WAIT)), "too many requests")
-        }
-        Verdict::Quota { reset, message } => keep(reset.or_else(|| after(QUOTA_WAIT)), message),
-        Verdict::Auth { message } => keep(None, message),
-        Verdict::Transient { message } => keep(after(backoff(failures)), message),
-        Verdict::Unrecoverable { message } => {
-            let kept = keep(None, message);
-            Consequence { rows: RowUpdate { parked: true, ..kept.rows }, ..kept }
-        }
-        Verdict::Malformed { reason } => malformed(reason, class, size, attempts + 1, now),
-        Verdict::Stored(_) | Verdict::Nothing => keep(None, ""),
     }
 }
 
-fn malformed(reason: &str, class: &'static str, size: usize, attempts: i64, now: Timestamp) -> Consequence {
-    let parked = size == 1 && attempts >= MALFORMED_PASSES;
+/// The batch is halved and waits; what fails by itself for the `most`th time is parked. Others go on.
+fn of_batch(most: i64, reason: &str, class: &'static str, history: History, now: Timestamp) -> Consequence {
+    let attempts = history.attempts + 1;
     let wait = backoff(u32::try_from(attempts).unwrap_or(u32::MAX));
     Consequence {
         rows: RowUpdate {
             attempts,
-            batch_limit: Some(u32::try_from(size.div_ceil(2)).unwrap_or(u32::MAX)),
+            failed: history.failed + 1,
+            batch_limit: Some(half(history.size)),
             due_at: now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)),
-            parked,
+            parked: history.size == 1 && attempts >= most,
             class,
             reason: reason.to_owned(),
         },
@@ -100,9 +169,13 @@ fn malformed(reason: &str, class: &'static str, size: usize, attempts: i64, now:
     }
 }
 
-/// Doubles from two seconds, with up to a quarter of jitter so that several machines do not knock together.
+fn half(size: usize) -> u32 {
+    u32::try_from(size.div_ceil(2)).unwrap_or(u32::MAX)
+}
+
+/// Doubles from one second, with up to a quarter of jitter so that several machines do not knock together.
 fn backoff(failures: u32) -> Duration {
-    let base = Duration::from_secs(1 << failures.clamp(1, 9)).min(MAX_BACKOFF);
+    let base = Duration::from_secs(1 << failures.min(9)).min(MAX_BACKOFF);
     let jitter = RandomState::new().build_hasher().finish() % 250;
     base + base.mul_f64(jitter as f64 / 1000.0)
 }
@@ -111,6 +184,8 @@ fn backoff(failures: u32) -> Duration {
 pub fn fingerprint(settings: &Settings) -> String {
     let mut hash = Sha256::new();
     let limits = [settings.daily_tokens.to_string(), settings.daily_usd.to_string()];
+    let prices = format!("{:?}", settings.prices);
+    let inherited = settings.claude_env.join(",");
     for part in [
         settings.provider.name(),
         settings.fallback_provider.map_or("", Provider::name),
@@ -122,8 +197,10 @@ pub fn fingerprint(settings: &Settings) -> String {
         &settings.openai_base_url,
         &settings.gemini_api_key,
         &settings.gemini_base_url,
+        &inherited,
         &limits[0],
         &limits[1],
+        &prices,
     ] {
         hash.update(part.len().to_le_bytes());
         hash.update(part.as_bytes());
@@ -135,69 +212,4 @@ pub fn fingerprint(settings: &Settings) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW: Timestamp = Timestamp(1_000_000);
-
-    fn rule(verdict: &Verdict, size: usize, attempts: i64) -> Consequence {
-        consequence(verdict, failure_class(verdict).unwrap(), size, attempts, 1, NOW)
-    }
-
-    #[test]
-    fn only_the_two_good_classes_confirm() {
-        assert!(failure_class(&Verdict::Nothing).is_none());
-        assert!(failure_class(&Verdict::Stored(crate::observer::Reply::default())).is_none());
-    }
-
-    #[test]
-    fn retry_after_is_obeyed_to_the_millisecond() {
-        let verdict = Verdict::RateLimited { retry_after: Some(Duration::from_secs(2)) };
-        let rule = rule(&verdict, 3, 0);
-        assert_eq!(rule.stop, Some(Some(NOW.plus_ms(2000))));
-        assert!(!rule.rows.parked);
-    }
-
-    #[test]
-    fn refused_credentials_wait_for_the_user() {
-        let rule = rule(&Verdict::Auth { message: String::from("401") }, 3, 0);
-        assert_eq!(rule.stop, Some(None));
-        assert_eq!((rule.rows.parked, rule.rows.attempts), (false, 0));
-    }
-
-    #[test]
-    fn a_quota_obeys_its_reset_time() {
-        let reset = Some(NOW.plus_ms(77));
-        let rule = rule(&Verdict::Quota { reset, message: String::new() }, 1, 0);
-        assert_eq!(rule.stop, Some(reset));
-    }
-
-    #[test]
-    fn transient_failures_back_off_and_stop_at_five_minutes() {
-        let wait = |failures| {
-            let verdict = Verdict::Transient { message: String::new() };
-            let rule = consequence(&verdict, "transient", 1, 0, failures, NOW);
-            rule.stop.unwrap().unwrap().since_ms(NOW)
-        };
-        assert!((2000..=2500).contains(&wait(1)));
-        assert!((8000..=10_000).contains(&wait(3)));
-        assert!((300_000..=375_000).contains(&wait(30)));
-    }
-
-    #[test]
-    fn malformed_answers_halve_the_batch_and_park_a_single_event_in_the_third_pass() {
-        let verdict = Verdict::Malformed { reason: String::from("prose") };
-        let first = rule(&verdict, 25, 0);
-        assert_eq!((first.rows.batch_limit, first.rows.parked, first.stop), (Some(13), false, None));
-        assert!(!rule(&verdict, 1, 1).rows.parked);
-        assert!(!rule(&verdict, 2, 5).rows.parked);
-        assert!(rule(&verdict, 1, 2).rows.parked);
-    }
-
-    #[test]
-    fn an_unrecoverable_batch_is_parked_and_the_others_wait() {
-        let rule = rule(&Verdict::Unrecoverable { message: String::from("404") }, 3, 0);
-        assert!(rule.rows.parked);
-        assert_eq!(rule.stop, Some(None));
-    }
-}
+mod tests;

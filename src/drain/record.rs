@@ -4,16 +4,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::adopt;
-use crate::config::{Paths, Price};
+use crate::config::{Paths, Price, Provider};
 use crate::git;
 use crate::index;
 use crate::model::{Draft, Event, EventKind, Identity, SummaryDraft, Timestamp};
 use crate::notices;
-use crate::observer::{Batch, Reply, Similar, Usage, Verdict};
+use crate::observer::{Answer, Batch, Reply, Similar, Verdict};
 use crate::privacy::Cleaner;
 use crate::retrieve;
 use crate::spool::Claimed;
-use crate::store::{BatchRecord, NewObservation, NewPrompt, NewSummary, Store, StoreError, Trace};
+use crate::store::{Call, NewObservation, NewPrompt, NewSummary, Store, StoreError, Trace};
 
 /// How many of the session's titles the observer is shown, so that it does not repeat itself.
 const TITLES: usize = 20;
@@ -25,6 +25,42 @@ const REQUEST_CHARS: usize = 4_000;
 /// The memory as the drainer uses it.
 pub(super) struct Memory {
     store: Store,
+}
+
+/// What was used of a day's allowance.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Spent {
+    pub tokens: u64,
+    /// `None` = there is no price to count with.
+    pub dollars: Option<f64>,
+    /// Models whose price is not known: counted at the dearest one.
+    pub unpriced: Vec<String>,
+}
+
+impl Spent {
+    /// Which limit is reached, if one is; 0 = no limit. Without any price a limit in dollars ends with the first token.
+    pub(super) fn over(&self, daily_tokens: u64, daily_usd: f64) -> Option<String> {
+        if daily_tokens > 0 && self.tokens >= daily_tokens {
+            return Some(format!("{} tokens today; CMEM_DAILY_TOKENS is {daily_tokens}", self.tokens));
+        }
+        if daily_usd <= 0.0 {
+            return None;
+        }
+        let models = self.unpriced.join(", ");
+        match self.dollars {
+            None => Some(format!(
+                "CMEM_DAILY_USD is {daily_usd}, and CMEM_PRICES has no price to count {models} with"
+            )),
+            Some(dollars) if dollars < daily_usd => None,
+            Some(dollars) if models.is_empty() => {
+                Some(format!("${dollars:.4} today; CMEM_DAILY_USD is {daily_usd}"))
+            }
+            Some(dollars) => Some(format!(
+                "${dollars:.4} today, with {models} at the dearest price of CMEM_PRICES, which has none for it; \
+                 CMEM_DAILY_USD is {daily_usd}"
+            )),
+        }
+    }
 }
 
 /// What a recorded batch came to.
@@ -56,6 +92,11 @@ impl Memory {
         notices.send_next(&self.store, cleaner, eager)
     }
 
+    /// When the next notice is due; `None` when none waits.
+    pub(super) fn next_notice(&self, notices: &notices::Round) -> Result<Option<Timestamp>, StoreError> {
+        notices.next_due(&self.store)
+    }
+
     /// Adopts what a recorded batch shows to be worth a look: branches that were merged by now.
     pub(super) fn adopt_merged(&self, claimed: &Claimed) -> Result<(), StoreError> {
         let in_main = claimed.identity.worktree.is_none();
@@ -75,12 +116,43 @@ impl Memory {
         }
     }
 
-    /// Tokens since then, and dollars as far as prices are known.
-    pub(super) fn spent(&self, since: Timestamp, prices: &[Price]) -> Result<(u64, f64), StoreError> {
-        let (calls, _) = self.store.calls(since)?;
+    /// What was used since then, as a limit has to count it.
+    pub(super) fn spent(&self, since: Timestamp, prices: &[Price]) -> Result<Spent, StoreError> {
+        let calls = self.store.calls(since)?;
         let tokens = calls.iter().map(|count| count.input + count.cached + count.output).sum::<i64>();
-        let dollars = calls.iter().filter_map(|count| count.dollars(prices)).sum();
-        Ok((u64::try_from(tokens).unwrap_or_default(), dollars))
+        Ok(Spent {
+            tokens: u64::try_from(tokens).unwrap_or_default(),
+            dollars: calls.iter().try_fold(0.0, |sum, count| Some(sum + count.dollars_at_most(prices)?)),
+            unpriced: calls
+                .iter()
+                .filter(|count| count.dollars(prices).is_none())
+                .map(|count| count.model.clone())
+                .collect(),
+        })
+    }
+
+    /// Counts a call, whatever its answer is worth.
+    pub(super) fn count_call(
+        &self,
+        batch: &str,
+        provider: Provider,
+        class: &str,
+        answer: &Answer,
+    ) -> Result<(), StoreError> {
+        let usage = answer.usage;
+        self.store.record_call(&Call {
+            batch,
+            provider: provider.name(),
+            model: &answer.model,
+            class,
+            usage: (usage.input, usage.cached, usage.output),
+            at: Timestamp::now(),
+        })
+    }
+
+    /// Whether a provider has confirmed a batch since then.
+    pub(super) fn answered_since(&self, provider: Provider, moment: Timestamp) -> Result<bool, StoreError> {
+        self.store.answered_since(provider.name(), moment)
     }
 
     /// The class of a batch that is recorded already.
@@ -90,7 +162,9 @@ impl Memory {
 
     /// What the observer is shown.
     pub(super) fn batch(&self, claimed: &Claimed) -> Result<Batch, StoreError> {
-        let session = claimed.events.first().map(|event| event.session.as_str()).unwrap_or_default();
+        let first = claimed.events.first();
+        let session = first.map(|event| event.session.as_str()).unwrap_or_default();
+        let begins = first.map(|event| event.at).unwrap_or_default();
         // A batch is at most one turn: its prompt, if it holds one, comes first.
         let in_batch = match claimed.events.first().map(|event| &event.kind) {
             Some(EventKind::Prompt { text, .. }) => Some(text.clone()),
@@ -99,7 +173,8 @@ impl Memory {
         let request = match in_batch {
             Some(_) => None,
             None => {
-                self.store.last_prompt(session)?.map(|(_, text)| text.chars().take(REQUEST_CHARS).collect())
+                let prompt = self.store.prompt_at(session, begins)?;
+                prompt.map(|text| text.chars().take(REQUEST_CHARS).collect())
             }
         };
         let scope = retrieve::scope(&self.store, &claimed.identity)?;
@@ -123,12 +198,11 @@ impl Memory {
     pub(super) fn record(
         &self,
         claimed: &Claimed,
-        verdict: Verdict,
-        usage: Usage,
-        model: &str,
+        answer: Answer,
         cleaner: &Cleaner,
         notices: &notices::Round,
     ) -> Result<Outcome, StoreError> {
+        let Answer { verdict, usage, model } = answer;
         let reply = match verdict {
             Verdict::Stored(reply) => reply,
             _ => Reply::default(),
@@ -146,12 +220,13 @@ impl Memory {
         let transaction = self.store.begin()?;
         let place = transaction.place(&claimed.identity, &trace)?;
         transaction.session(session, place.project, &claimed.identity, first.at, last.at)?;
-        let mut prompt_number = transaction.last_prompt_number(session)?;
+        let mut prompt_number = transaction.prompt_number_at(session, first.at)?;
+        let mut highest = transaction.last_prompt_number(session)?.unwrap_or(0);
         for event in &claimed.events {
             if let EventKind::Prompt { text, private: false } = &event.kind {
-                let number = prompt_number.unwrap_or(0) + 1;
-                prompt_number = Some(number);
-                let prompt = NewPrompt { place, session, number, text, created_at: event.at };
+                highest += 1;
+                prompt_number = Some(highest);
+                let prompt = NewPrompt { place, session, number: highest, text, created_at: event.at };
                 index::record_prompt(&transaction, &prompt)?;
             }
         }
@@ -166,7 +241,7 @@ impl Memory {
                     prompt_number,
                     draft: &draft,
                     agent: agent.as_deref(),
-                    model,
+                    model: &model,
                     tokens_spent,
                     created_at: last.at,
                 },
@@ -182,17 +257,17 @@ impl Memory {
         }
         if let Some(summary) = reply.summary {
             let summary = redact_summary(summary, cleaner);
-            let new =
-                NewSummary { place, session, prompt_number, text: &summary, model, created_at: last.at };
+            let new = NewSummary {
+                place,
+                session,
+                prompt_number,
+                text: &summary,
+                model: &model,
+                created_at: last.at,
+            };
             index::record_summary(&transaction, &new)?;
         }
-        transaction.batch_done(&BatchRecord {
-            id: &claimed.id,
-            class,
-            model,
-            usage: (usage.input, usage.cached, usage.output),
-            created_at: Timestamp::now(),
-        })?;
+        transaction.batch_done(&claimed.id, class, Timestamp::now())?;
         transaction.commit()?;
         Ok(Outcome { class, observations, notices: queued })
     }

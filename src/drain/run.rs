@@ -6,20 +6,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::lineup::{Lineup, Post};
-use super::policy::{Consequence, consequence, failure_class};
+use super::policy::{Consequence, History, class, consequence, failure_class};
 use super::record::{Memory, Outcome};
 use super::transcript;
 use crate::config::{Paths, Settings};
 use crate::log;
 use crate::model::{Event, EventKind, Timestamp};
 use crate::notices;
-use crate::observer::{self, Answer, ObserverError, Verdict};
+use crate::observer::{self, Answer, Batch, ObserverError, Verdict};
 use crate::privacy::Cleaner;
-use crate::spool::{Claim, Claimed, LastError, Patience, Spool, SpoolError};
+use crate::spool::{Claim, Claimed, LastError, Patience, Pause, Spool, SpoolError};
 use crate::store::StoreError;
 
-/// A drainer in the background leaves after this time; the next hook starts another if there is work.
-const LIFE: Duration = Duration::from_secs(15 * 60);
 /// How long an unfinished turn waits for its end before an observer that wants whole turns sees it.
 const STALE_TURN: Duration = Duration::from_secs(15 * 60);
 /// How often a lingering drainer looks for the end of a turn.
@@ -58,6 +56,17 @@ pub struct Drained {
     pub notices: notices::Report,
     /// Why the run stopped before the queue was empty.
     pub stopped: Option<LastError>,
+}
+
+/// What there is left to do after a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outlook {
+    /// Something is due.
+    Due,
+    /// Something is due then, if nothing happens before.
+    At(Timestamp),
+    /// Nothing, until somebody else does something.
+    Nothing,
 }
 
 /// Is told how a run goes on.
@@ -105,15 +114,18 @@ impl<'a> Drainer<'a> {
         })
     }
 
-    /// Works until the queue holds nothing that is due.
+    /// Works until the queue holds nothing that is due, or until the deadline.
     ///
     /// # Errors
     /// [`DrainError`] when a database fails.
-    pub fn run(&mut self, progress: &mut dyn Progress) -> Result<Drained, DrainError> {
-        let deadline = Instant::now() + LIFE;
+    pub fn run(
+        &mut self,
+        deadline: Option<Instant>,
+        progress: &mut dyn Progress,
+    ) -> Result<Drained, DrainError> {
         let mut drained = Drained::default();
         self.recover(Timestamp(i64::MAX))?;
-        while self.foreground || Instant::now() < deadline {
+        while deadline.is_none_or(|deadline| Instant::now() < deadline) {
             self.spool.import()?;
             self.recover(Timestamp::now())?;
             let post = match self.lineup.at_work(&self.spool, &self.memory)? {
@@ -150,6 +162,7 @@ impl<'a> Drainer<'a> {
             }
         }
         while self.send_notice(&mut drained) {}
+        self.leave_errand()?;
         self.spool.forget_before(Timestamp::now().plus_ms(-KEEP_MS))?;
         self.spool.tidy()?;
         self.memory.checkpoint()?;
@@ -171,16 +184,30 @@ impl<'a> Drainer<'a> {
         tried
     }
 
-    /// Whether another run would find something to do at once: asked after the lock was given up. A notice that
-    /// waits is no such work: the drainer of a later hook tries it again.
+    /// While nobody is called, hooks start no drainer: they have to know when a notice is worth one.
+    fn leave_errand(&self) -> Result<(), DrainError> {
+        let Some(pause) = Pause::read(self.paths) else { return Ok(()) };
+        let errand = self.memory.next_notice(&self.notices)?;
+        if pause.errand != errand {
+            Pause { errand, ..pause }.write(self.paths)?;
+        }
+        Ok(())
+    }
+
+    /// What another run would find to do: asked after the lock was given up. A notice that waits is no such work: the
+    /// drainer of a later hook tries it again.
     ///
     /// # Errors
     /// [`DrainError`] when the database fails.
-    pub fn has_work(&self) -> Result<bool, DrainError> {
-        match self.lineup.at_work(&self.spool, &self.memory)? {
-            Ok(post) => Ok(self.spool.has_due(Timestamp::now(), &self.patience(&post))?),
-            Err(_) => Ok(false),
-        }
+    pub fn outlook(&self) -> Result<Outlook, DrainError> {
+        let now = Timestamp::now();
+        let at = match self.lineup.at_work(&self.spool, &self.memory)? {
+            Ok(post) if self.spool.has_due(now, &self.patience(&post))? => return Ok(Outlook::Due),
+            Ok(_) => self.spool.next_due(now)?,
+            Err(_) if self.spool.has_waiting()? => self.lineup.free_at(now),
+            Err(_) => None,
+        };
+        Ok(at.map_or(Outlook::Nothing, Outlook::At))
     }
 
     fn patience(&self, post: &Post) -> Patience {
@@ -222,18 +249,20 @@ impl<'a> Drainer<'a> {
             return Ok(None);
         }
         self.complete_stops(&mut claimed.events);
-        let answer = if claimed.events.iter().any(|event| event.kind.is_evidence()) {
+        let asks = claimed.events.iter().any(|event| event.kind.is_evidence());
+        let answer = if asks {
             self.ask(post, &claimed)?
         } else {
             Answer { verdict: Verdict::Nothing, usage: observer::Usage::default(), model: String::new() }
         };
-        let Answer { verdict, usage, model } = answer;
-        let Some(class) = failure_class(&verdict) else {
+        let Some(class) = failure_class(&answer.verdict) else {
             let Outcome { class, observations, notices } =
-                self.memory.record(&claimed, verdict, usage, &model, &self.cleaner, &self.notices)?;
+                self.memory.record(&claimed, answer, &self.cleaner, &self.notices)?;
             self.untold |= notices > 0;
             self.spool.settle(&claimed.id, class)?;
-            self.lineup.resume(post)?;
+            if asks {
+                self.lineup.resume(post, &self.spool)?;
+            }
             // The batch is in memory: that something else cannot be done is for `cmem doctor`.
             if let Err(error) = self.memory.adopt_merged(&claimed) {
                 log::error(self.paths, &format!("adopting merged worktrees: {error}"));
@@ -248,19 +277,25 @@ impl<'a> Drainer<'a> {
             );
             return Ok(None);
         };
-        self.fail(post, &claimed, &verdict, class)
+        self.fail(post, &claimed, &answer.verdict, class)
     }
 
     /// Asks once, and once more and more strictly if the answer cannot be used.
     fn ask(&self, post: &Post, claimed: &Claimed) -> Result<Answer, DrainError> {
         let mut batch = self.memory.batch(claimed)?;
-        let answer = post.observer.observe(&batch);
+        let answer = self.call(post, &claimed.id, &batch)?;
         if !matches!(answer.verdict, Verdict::Malformed { .. }) {
             return Ok(answer);
         }
         batch.strict = true;
-        let second = post.observer.observe(&batch);
+        let second = self.call(post, &claimed.id, &batch)?;
         Ok(Answer { usage: answer.usage + second.usage, ..second })
+    }
+
+    fn call(&self, post: &Post, id: &str, batch: &Batch) -> Result<Answer, DrainError> {
+        let answer = post.observer.observe(batch);
+        self.memory.count_call(id, post.observer.provider(), class(&answer.verdict), &answer)?;
+        Ok(answer)
     }
 
     fn fail(
@@ -271,10 +306,16 @@ impl<'a> Drainer<'a> {
         class: &'static str,
     ) -> Result<Option<LastError>, DrainError> {
         let now = Timestamp::now();
-        let failures = self.lineup.failures(post, class) + 1;
-        let Consequence { mut rows, stop } =
-            consequence(verdict, class, claimed.events.len(), claimed.attempts, failures, now);
-        let relieved = stop.is_some_and(|until| self.lineup.is_relieved(post, until, now));
+        let failures = self.lineup.failures(post).saturating_add(1);
+        let history = History {
+            size: claimed.events.len(),
+            attempts: claimed.attempts,
+            failed: claimed.failed,
+            others_pass: claimed.failed > 0
+                && self.memory.answered_since(post.observer.provider(), claimed.tried_at)?,
+        };
+        let Consequence { mut rows, stop } = consequence(verdict, class, history, failures, now);
+        let relieved = stop.is_some_and(|until| self.lineup.is_relieved(post, class, until, now));
         if relieved {
             rows.due_at = Timestamp::default();
             rows.parked = false;
@@ -289,7 +330,10 @@ impl<'a> Drainer<'a> {
         };
         log::error(self.paths, &format!("{class}: {}", failure.message));
         match stop {
-            Some(until) => self.lineup.pause(post, &self.spool, &failure, until, failures)?,
+            Some(until) => {
+                let asked = matches!(verdict, Verdict::RateLimited { retry_after: Some(_) });
+                self.lineup.pause(post, &self.spool, &failure, (until, asked), failures)?;
+            }
             None => self.spool.set_last_error(&failure)?,
         }
         Ok((stop.is_some() && !relieved).then_some(failure))

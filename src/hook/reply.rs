@@ -14,7 +14,7 @@ use crate::mode::{Mode, fill};
 use crate::model::{Event, Identity, StartSource, Timestamp};
 use crate::render;
 use crate::retrieve;
-use crate::spool::{Pause, SessionState, Shown, Spool, SpoolError};
+use crate::spool::{Pause, Relief, SessionState, Shown, Spool, SpoolError};
 use crate::store::{Store, StoreError};
 
 /// The answer to a SessionStart, if there is anything to say. A spool that is only busy does not keep the context
@@ -134,24 +134,24 @@ fn notice(
     spool: Option<&Spool>,
 ) -> Option<String> {
     let pause = Pause::read(paths).filter(Pause::needs_user)?;
-    let waiting =
-        spool.and_then(|spool| spool.status().ok()).map(|status| status.waiting).unwrap_or_default();
+    let now = Timestamp::now();
     let labels = &mode.labels;
     let until = match pause.until {
-        Some(until) if until > Timestamp::now() => {
-            fill(&labels.until, &[("time", &until.local("%Y-%m-%d %H:%M"))])
-        }
+        Some(until) if until > now => fill(&labels.until, &[("time", &until.local("%Y-%m-%d %H:%M"))]),
         _ => String::new(),
     };
-    if let Some(fallback) = settings.fallback_provider.filter(|_| pause.fallback.is_none()) {
-        return Some(format!(
-            "cmem: the observer is paused{until}: {} ({}). Its fallback {} takes its place. What to do: {}",
+    let takes_over = |relief: &Relief| pause.relieved_by(now, &pause.fingerprint, Some(*relief)).is_some();
+    if let Some(relief) = Relief::of(settings).filter(takes_over) {
+        let who = if relief.is_named { "fallback" } else { "observer" };
+        return Some(render::line(&format!(
+            "cmem: the observer is paused{until}: {} ({}). The {who} {} takes its place. What to do: {}",
             pause.message,
             pause.class,
-            fallback.name(),
+            relief.provider.name(),
             pause.remedy
-        ));
+        )));
     }
+    let waiting = spool.and_then(|spool| waiting(spool).ok()).unwrap_or_default();
     let values = [
         ("until", until.as_str()),
         ("why", &format!("{} ({})", pause.message, pause.class)),
@@ -159,6 +159,13 @@ fn notice(
         ("remedy", &pause.remedy),
     ];
     Some(render::line(&fill(&labels.paused, &values)))
+}
+
+/// How many events wait, those among them that nobody has taken in since the observer was paused.
+fn waiting(spool: &Spool) -> Result<i64, SpoolError> {
+    // What cannot be taken in now is a small part of it.
+    let _ = spool.import();
+    Ok(spool.status()?.waiting)
 }
 
 /// The notice of a hook that cannot keep anything.

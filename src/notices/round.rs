@@ -87,6 +87,15 @@ impl Round {
         Ok(false)
     }
 
+    /// When the next notice that can be sent is due; `None` when none waits.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn next_due(&self, store: &Store) -> Result<Option<Timestamp>, StoreError> {
+        let due = self.lanes.iter().map(|lane| store.next_notice(lane.outlet.destination().name()));
+        Ok(due.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().min())
+    }
+
     /// What became of the notices so far; the failures are told once.
     pub fn report(&mut self) -> Report {
         let failures = std::mem::take(&mut self.report.failures);

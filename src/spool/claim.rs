@@ -8,6 +8,9 @@ use super::ledger::{add, skipped};
 use super::{Spool, SpoolError, Trail};
 use crate::model::{Event, Identity, Timestamp};
 
+/// From so many failures in a row on, a turn lets the later turns of its session pass.
+const LETS_OTHERS_PASS: i64 = 2;
+
 /// When a batch is ready.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
@@ -43,15 +46,21 @@ pub struct Claimed {
     pub identity: Identity,
     /// The events, oldest first.
     pub events: Vec<Event>,
-    /// Failed attempts of the events so far.
+    /// Failures that are held against the events so far.
     pub attempts: i64,
+    /// Failures in a row, those of the provider among them.
+    pub failed: i64,
+    /// When the last was; long ago for events that were never tried.
+    pub tried_at: Timestamp,
 }
 
 /// How rows of a failed batch go back to the queue.
 #[derive(Debug, Clone)]
 pub struct RowUpdate {
-    /// Failed attempts so far.
+    /// Failures that are held against them.
     pub attempts: i64,
+    /// Failures in a row, those of the provider among them.
+    pub failed: i64,
     /// Largest batch to try them in from now on; `None` leaves it.
     pub batch_limit: Option<u32>,
     /// Not before this time.
@@ -140,7 +149,7 @@ impl Spool {
     /// [`SpoolError`] when the database fails; the lease then runs out.
     pub fn release(&self, batch: &str, now: Timestamp, update: &RowUpdate) -> Result<(), SpoolError> {
         self.conn.execute(
-            "UPDATE events SET batch = NULL, lease_until = NULL, tried_at = ?2, attempts = ?3,
+            "UPDATE events SET batch = NULL, lease_until = NULL, tried_at = ?2, attempts = ?3, failed = ?9,
                     batch_limit = coalesce(?4, batch_limit), due_at = ?5, parked = ?6, class = ?7, reason = ?8
              WHERE batch = ?1",
             (
@@ -152,6 +161,7 @@ impl Spool {
                 update.parked,
                 update.class,
                 &update.reason,
+                update.failed,
             ),
         )?;
         Ok(())
@@ -168,6 +178,41 @@ impl Spool {
         )?;
         let batches = statement.query_map([before.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(batches)
+    }
+
+    /// The provider answers again: what waited for that alone is due.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when the database fails.
+    pub fn end_waits(&self) -> Result<(), SpoolError> {
+        self.conn.execute(
+            "UPDATE events SET due_at = 0
+             WHERE due_at > 0 AND attempts = 0 AND parked = 0 AND batch IS NULL",
+            [],
+        )?;
+        Ok(())
+    }
+
+    /// When the first of the events that must wait is due again; `None` when none has to.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when the database fails.
+    pub fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, SpoolError> {
+        let due: Option<i64> = self.conn.query_row(
+            "SELECT min(due_at) FROM events WHERE parked = 0 AND batch IS NULL AND due_at > ?1",
+            [now.0],
+            |row| row.get(0),
+        )?;
+        Ok(due.map(Timestamp))
+    }
+
+    /// Whether an event waits, due or not.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when the database fails.
+    pub fn has_waiting(&self) -> Result<bool, SpoolError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM events WHERE parked = 0)";
+        Ok(Self::has_journal(&self.paths) || self.conn.query_row(sql, [], |row| row.get(0))?)
     }
 
     /// Makes the rows of an abandoned batch that was never recorded free again.
@@ -209,8 +254,8 @@ enum Next {
 /// The oldest batch that is ready, looking only.
 fn next(conn: &Connection, now: Timestamp, patience: &Patience) -> Result<Next, SpoolError> {
     let mut earliest: Option<Timestamp> = None;
-    for (session, place) in groups(conn)? {
-        let heads = heads(conn, &session, place, patience.max_events)?;
+    for Start { session, place, id } in starts(conn)? {
+        let heads = heads(conn, &session, place, id, patience.max_events)?;
         let Some(first) = heads.first() else { continue };
         let forced = patience.force_since.is_some_and(|start| first.tried_at < start);
         if first.due_at > now && !forced {
@@ -232,21 +277,73 @@ fn next(conn: &Connection, now: Timestamp, patience: &Patience) -> Result<Next, 
     Ok(earliest.map_or(Next::Nothing, Next::WaitUntil))
 }
 
-fn groups(conn: &Connection) -> Result<Vec<(String, i64)>, SpoolError> {
-    let mut statement = conn.prepare_cached(
-        "SELECT session, place FROM events WHERE parked = 0 AND batch IS NULL
-         GROUP BY session, place ORDER BY min(id)",
-    )?;
-    let groups = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
-    Ok(groups)
+/// An event with which a batch may begin.
+struct Start {
+    session: String,
+    place: i64,
+    id: i64,
 }
 
-fn heads(conn: &Connection, session: &str, place: i64, most: u32) -> Result<Vec<Head>, SpoolError> {
+/// Where a batch may begin, the best first: what was not tried for longest, so that no batch is in the way of others
+/// for ever. Turns of a session go in order, but for those that fail again and again: they go last.
+fn starts(conn: &Connection) -> Result<Vec<Start>, SpoolError> {
+    // With min(), the other columns are those of its row.
+    let mut statement = conn.prepare_cached(
+        "SELECT session, place, min(id), tried_at, failed FROM events WHERE parked = 0 AND batch IS NULL
+         GROUP BY session, place ORDER BY tried_at, min(id)",
+    )?;
+    let mut rows = statement.query([])?;
+    let (mut starts, mut last) = (Vec::new(), Vec::new());
+    while let Some(row) = rows.next()? {
+        let start = Start { session: row.get(0)?, place: row.get(1)?, id: row.get(2)? };
+        let (tried_at, failed): (i64, i64) = (row.get(3)?, row.get(4)?);
+        if failed < LETS_OTHERS_PASS {
+            starts.push(start);
+            continue;
+        }
+        let mut later = later_turns(conn, &start)?;
+        if let Some(fresh) = later.iter().position(|(_, _, failed)| *failed < LETS_OTHERS_PASS) {
+            let (id, ..) = later[fresh];
+            starts.push(Start { id, session: start.session.clone(), ..start });
+            later.truncate(fresh);
+        }
+        for (id, tried_at, _) in later {
+            last.push((tried_at, Start { id, session: start.session.clone(), ..start }));
+        }
+        last.push((tried_at, start));
+    }
+    last.sort_by_key(|(tried_at, start)| (*tried_at, start.id));
+    starts.extend(last.into_iter().map(|(_, start)| start));
+    Ok(starts)
+}
+
+/// Id, last try and failures in a row of the events that begin a later turn.
+fn later_turns(conn: &Connection, start: &Start) -> Result<Vec<(i64, i64, i64)>, SpoolError> {
+    let mut statement = conn.prepare_cached(
+        // The prompt of a turn may have been looked at before the rest of it.
+        "SELECT id, tried_at, failed FROM
+           (SELECT id, kind, tried_at, failed, lag(ends_turn) OVER (ORDER BY id) AS follows_an_end FROM events
+            WHERE session = ?1 AND place = ?2 AND id >= ?3 AND parked = 0 AND batch IS NULL)
+         WHERE id > ?3 AND (kind IN ('prompt', 'session_start') OR follows_an_end) ORDER BY id",
+    )?;
+    let turns = statement.query_map((&start.session, start.place, start.id), |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    Ok(turns.collect::<Result<_, _>>()?)
+}
+
+fn heads(
+    conn: &Connection,
+    session: &str,
+    place: i64,
+    from: i64,
+    most: u32,
+) -> Result<Vec<Head>, SpoolError> {
     let mut statement = conn.prepare_cached(
         "SELECT id, kind, length(body), at, ends_turn, due_at, tried_at, batch_limit FROM events
-         WHERE session = ?1 AND place = ?2 AND parked = 0 AND batch IS NULL ORDER BY id LIMIT ?3",
+         WHERE session = ?1 AND place = ?2 AND id >= ?3 AND parked = 0 AND batch IS NULL ORDER BY id LIMIT ?4",
     )?;
-    let rows = statement.query_map((session, place, i64::from(most) + 1), |row| {
+    let rows = statement.query_map((session, place, from, i64::from(most) + 1), |row| {
         Ok(Head {
             id: row.get(0)?,
             kind: row.get(1)?,
@@ -312,15 +409,20 @@ fn lease_rows(
     for id in ids {
         lease.execute((&batch, lease_until.0, id))?;
     }
-    let mut statement =
-        conn.prepare(&format!("SELECT body, attempts FROM events WHERE id IN ({marks}) ORDER BY id"))?;
+    let mut statement = conn.prepare(&format!(
+        "SELECT body, attempts, failed, tried_at FROM events WHERE id IN ({marks}) ORDER BY id"
+    ))?;
     let mut rows = statement.query(params_from_iter(ids))?;
-    let (mut events, mut attempts) = (Vec::new(), 0);
+    let identity = serde_json::from_str(&identity)?;
+    let mut claimed =
+        Claimed { id: batch, identity, events: Vec::new(), attempts: 0, failed: 0, tried_at: Timestamp(0) };
     while let Some(row) = rows.next()? {
-        events.push(serde_json::from_str(&row.get::<_, String>(0)?)?);
-        attempts = row.get::<_, i64>(1)?.max(attempts);
+        claimed.events.push(serde_json::from_str(&row.get::<_, String>(0)?)?);
+        claimed.attempts = row.get::<_, i64>(1)?.max(claimed.attempts);
+        claimed.failed = row.get::<_, i64>(2)?.max(claimed.failed);
+        claimed.tried_at = Timestamp(row.get(3)?).max(claimed.tried_at);
     }
-    Ok(Claimed { id: batch, identity: serde_json::from_str(&identity)?, events, attempts })
+    Ok(claimed)
 }
 
 fn millis(duration: Duration) -> i64 {

@@ -8,10 +8,13 @@ use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 
 use super::{Spool, SpoolError};
-use crate::config::{Paths, replace};
+use crate::config::{Paths, Provider, Settings, replace};
 use crate::model::Timestamp;
 
 const LAST_ERROR: &str = "last_error";
+/// A fallback takes over when the provider will not be back within this time. A short failure is better waited for, as
+/// the events are safe.
+const SHORT_WAIT_MS: i64 = 60_000;
 
 /// The observer is not called for now. Events go on being kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +33,15 @@ pub struct Pause {
     pub fingerprint: String,
     /// A new session started since: one try is granted.
     pub probe: bool,
+    /// The provider itself said how long to wait before the next request.
+    #[serde(default)]
+    pub asked: bool,
+    /// When the user's own `cmem drain` last tried all the same, in vain.
+    #[serde(default)]
+    pub insisted_at: Option<Timestamp>,
+    /// When a notice is due: it is sent although nobody is called.
+    #[serde(default)]
+    pub errand: Option<Timestamp>,
     /// The pause of the fallback, when that failed as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Box<Self>>,
@@ -46,6 +58,9 @@ impl Pause {
             failures,
             fingerprint,
             probe: false,
+            asked: false,
+            insisted_at: None,
+            errand: None,
             fallback: None,
         }
     }
@@ -66,16 +81,57 @@ impl Pause {
         !(over || self.probe || self.fingerprint != fingerprint)
     }
 
-    /// Whether nobody may be called: neither the observer, nor the fallback that may be there.
-    pub fn forbids(&self, now: Timestamp, fingerprint: &str, has_fallback: bool) -> bool {
-        let fallback_works =
-            has_fallback && !self.fallback.as_ref().is_some_and(|pause| pause.holds(now, fingerprint));
-        self.holds(now, fingerprint) && !fallback_works
+    /// Whether nobody may be called: neither the observer, nor who may be there to take its place.
+    pub fn forbids(&self, now: Timestamp, fingerprint: &str, relief: Option<Relief>) -> bool {
+        self.holds(now, fingerprint) && self.relieved_by(now, fingerprint, relief).is_none()
+    }
+
+    /// Who takes the place of the observer while this holds.
+    pub fn relieved_by(&self, now: Timestamp, fingerprint: &str, relief: Option<Relief>) -> Option<Relief> {
+        let is_paused = self.fallback.as_ref().is_some_and(|pause| pause.holds(now, fingerprint));
+        relief.filter(|relief| !is_paused && relief.takes_over(&self.class, self.until, now))
+    }
+
+    /// Whether a notice waits to be sent at `now`.
+    pub fn has_errand(&self, now: Timestamp) -> bool {
+        self.errand.is_some_and(|at| at <= now)
     }
 
     /// Whether only the user can end it.
     pub fn needs_user(&self) -> bool {
         !matches!(self.class.as_str(), "rate_limited" | "transient")
+    }
+}
+
+/// Who takes the events of a provider that is paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Relief {
+    /// Who it is.
+    pub provider: Provider,
+    /// `CMEM_FALLBACK_PROVIDER` names it. Otherwise it is the embedded observer behind `auto`.
+    pub is_named: bool,
+}
+
+impl Relief {
+    /// Whom the settings provide for.
+    pub fn of(settings: &Settings) -> Option<Self> {
+        match settings.fallback_provider {
+            Some(provider) => Some(Self { provider, is_named: true }),
+            None if settings.provider == Provider::Auto => {
+                Some(Self { provider: Provider::Builtin, is_named: false })
+            }
+            None => None,
+        }
+    }
+
+    /// Whether it takes the events of a provider that is paused with this class until then: one that is named, of a
+    /// provider that will not be back soon; the one behind `auto`, of a command that cannot be used at all.
+    pub fn takes_over(self, class: &str, until: Option<Timestamp>, now: Timestamp) -> bool {
+        if self.is_named {
+            until.is_none_or(|until| until.since_ms(now) > SHORT_WAIT_MS)
+        } else {
+            matches!(class, "auth" | "setup")
+        }
     }
 }
 

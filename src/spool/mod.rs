@@ -20,7 +20,7 @@ mod trail;
 
 pub use claim::{Claim, Claimed, Patience, RowUpdate};
 pub use error::SpoolError;
-pub use health::{LastError, Pause};
+pub use health::{LastError, Pause, Relief};
 pub use journal::{Arrival, JournalLength};
 pub use ledger::Ledger;
 pub use lock::FileLock;

@@ -125,7 +125,7 @@ impl Spool {
         let transaction = self.begin()?;
         let count = for_each(&transaction, selection, |conn, condition, ids| {
             let sql = format!(
-                "UPDATE events SET parked = 0, attempts = 0, batch_limit = NULL, due_at = 0, tried_at = 0
+                "UPDATE events SET parked = 0, attempts = 0, failed = 0, batch_limit = NULL, due_at = 0, tried_at = 0
                  WHERE batch IS NULL {condition}"
             );
             Ok(conn.execute(&sql, rusqlite::params_from_iter(ids))?)

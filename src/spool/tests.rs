@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::config::Paths;
+use crate::config::{Paths, Provider, Settings, Sources};
 use crate::model::{Event, EventKind, Identity, Outcome, StartSource, Timestamp};
 
 struct Fixture {
@@ -219,6 +219,7 @@ fn a_failed_batch_is_kept_in_order_and_not_tried_twice_in_one_run() {
     let Claim::Batch(batch) = f.claim(&forced()) else { panic!() };
     let update = RowUpdate {
         attempts: 1,
+        failed: 1,
         batch_limit: Some(1),
         due_at: Timestamp(2_000_000),
         parked: false,
@@ -348,6 +349,7 @@ fn parked_rows_are_retried_and_dropped_by_the_user_only() {
     let Claim::Batch(batch) = f.claim(&forced()) else { panic!() };
     let update = RowUpdate {
         attempts: 3,
+        failed: 3,
         batch_limit: Some(1),
         due_at: Timestamp(0),
         parked: true,
@@ -377,6 +379,9 @@ fn a_new_session_grants_one_try_only_where_the_user_is_needed() {
         failures: 1,
         fingerprint: String::from("x"),
         probe: false,
+        asked: false,
+        insisted_at: None,
+        errand: None,
         fallback: None,
     };
     for (class, granted) in [("auth", true), ("setup", true), ("transient", false)] {
@@ -400,11 +405,103 @@ fn a_fallback_that_is_not_paused_lets_a_drainer_start() {
         remedy: String::from("log in"),
     };
     let pause = Pause::begin(&failure, None, 1, String::from("x"));
-    assert!(pause.forbids(Timestamp(1), "x", false));
-    assert!(!pause.forbids(Timestamp(1), "x", true));
+    let relief = Some(Relief { provider: Provider::OpenAi, is_named: true });
+    assert!(pause.forbids(Timestamp(1), "x", None));
+    assert!(!pause.forbids(Timestamp(1), "x", relief));
     let both = Pause { fallback: Some(Box::new(pause.clone())), ..pause };
-    assert!(both.forbids(Timestamp(1), "x", true));
+    assert!(both.forbids(Timestamp(1), "x", relief));
     both.write(&f.paths).unwrap();
     Pause::grant_probe(&f.paths).unwrap();
-    assert!(!Pause::read(&f.paths).unwrap().forbids(Timestamp(1), "x", true));
+    assert!(!Pause::read(&f.paths).unwrap().forbids(Timestamp(1), "x", relief));
+}
+
+/// Rows of the next batch go back, failed so often, as tried at `now`.
+fn fail_next(f: &Fixture, failed: i64, attempts: i64, now: i64, due_at: i64) -> Vec<i64> {
+    let Claim::Batch(batch) = f.claim(&whole_turns()) else { panic!("nothing to claim") };
+    let update = RowUpdate {
+        attempts,
+        failed,
+        batch_limit: None,
+        due_at: Timestamp(due_at),
+        parked: false,
+        class: "auth",
+        reason: String::from("refused"),
+    };
+    f.spool.release(&batch.id, Timestamp(now), &update).unwrap();
+    batch.events.iter().map(|event| event.at.0).collect()
+}
+
+#[test]
+fn what_was_not_tried_for_longest_goes_first() {
+    let f = fixture();
+    for (session, at) in [("a", 1), ("b", 2), ("c", 3)] {
+        f.put_in(session, "/a", at, stop());
+    }
+    let order: Vec<Vec<i64>> = (10..16).map(|now| fail_next(&f, 1, 0, now, 0)).collect();
+    assert_eq!(order, [[1], [2], [3], [1], [2], [3]]);
+    f.put_in("d", "/a", 4, stop());
+    assert_eq!(fail_next(&f, 1, 0, 20, 0), [4]);
+    assert_eq!(fail_next(&f, 1, 0, 21, 0), [1]);
+}
+
+#[test]
+fn a_turn_that_fails_again_lets_the_later_turns_of_its_session_pass() {
+    let f = fixture();
+    for at in [10, 20, 30] {
+        f.put(at, prompt());
+        f.put(at + 1, tool());
+        f.put(at + 2, stop());
+    }
+    assert_eq!(fail_next(&f, 1, 0, 100, 0), [10, 11, 12]);
+    assert_eq!(fail_next(&f, 2, 0, 101, 0), [10, 11, 12], "once may be chance");
+    assert_eq!(fail_next(&f, 2, 0, 102, 0), [20, 21, 22]);
+    assert_eq!(fail_next(&f, 2, 0, 103, 0), [30, 31, 32]);
+    // All of them are suspects: in turns again.
+    let order: Vec<i64> = (104..108).map(|now| fail_next(&f, 3, 0, now, 0)[0]).collect();
+    assert_eq!(order, [10, 20, 30, 10]);
+    let Claim::Batch(batch) = f.claim(&whole_turns()) else { panic!() };
+    assert_eq!((batch.failed, batch.attempts, batch.tried_at), (3, 0, Timestamp(105)));
+    assert_eq!(f.ledger().waiting, 9);
+}
+
+#[test]
+fn only_what_waited_for_the_provider_is_due_when_it_is_back() {
+    let f = fixture();
+    f.put_in("a", "/a", 1, stop());
+    f.put_in("b", "/a", 2, stop());
+    assert!(f.spool.next_due(Timestamp(0)).unwrap().is_none());
+    fail_next(&f, 1, 0, 10, 3_000_000);
+    fail_next(&f, 1, 1, 11, 2_000_000);
+    assert!(matches!(f.claim(&whole_turns()), Claim::Nothing) && f.spool.has_waiting().unwrap());
+    assert_eq!(f.spool.next_due(Timestamp(1_000_000)).unwrap(), Some(Timestamp(2_000_000)));
+    f.spool.end_waits().unwrap();
+    assert_eq!(fail_next(&f, 1, 0, 12, 3_000_000), [1]);
+    assert!(matches!(f.claim(&whole_turns()), Claim::Nothing));
+}
+
+#[test]
+fn who_takes_over_and_when() {
+    let now = Timestamp(0);
+    let (short, long) = (Some(Timestamp(60_000)), Some(Timestamp(60_001)));
+    let named = Relief { provider: Provider::OpenAi, is_named: true };
+    let behind_auto = Relief { provider: Provider::Builtin, is_named: false };
+    for (class, until, by_name, by_auto) in [
+        ("auth", None, true, true),
+        ("setup", None, true, true),
+        ("unrecoverable", None, true, false),
+        ("quota", long, true, false),
+        ("quota", short, false, false),
+        ("rate_limited", long, true, false),
+        ("transient", short, false, false),
+    ] {
+        assert_eq!(named.takes_over(class, until, now), by_name, "{class}");
+        assert_eq!(behind_auto.takes_over(class, until, now), by_auto, "{class}");
+    }
+    let relief = |provider, fallback_provider| {
+        let (settings, _) = Settings::resolve_lenient(&Sources::default());
+        Relief::of(&Settings { provider, fallback_provider, ..settings })
+    };
+    assert_eq!(relief(Provider::Auto, None), Some(behind_auto));
+    assert_eq!(relief(Provider::Auto, Some(Provider::OpenAi)), Some(named));
+    assert_eq!(relief(Provider::Anthropic, None), None);
 }

@@ -2,6 +2,7 @@
 
 mod aliases;
 mod branches;
+mod calls;
 mod error;
 mod open;
 mod outbox;
@@ -12,10 +13,11 @@ mod write;
 
 pub use aliases::ProjectRow;
 pub use branches::{Adoption, BranchRow, Place, Trace};
+pub use calls::{Call, CallCount};
 pub use error::StoreError;
 pub(crate) use open::{Schema, open_readable, open_writable};
 pub use open::{Store, require_sqlite_version};
 pub use outbox::{Fate, Notice, NoticeCount};
-pub use read::{CallCount, Counts};
+pub use read::Counts;
 pub(crate) use rows::{OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, observation, prompt, summary};
-pub use write::{BatchRecord, NewObservation, NewPrompt, NewSummary, Stored, Transaction};
+pub use write::{NewObservation, NewPrompt, NewSummary, Stored, Transaction};

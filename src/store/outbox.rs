@@ -109,6 +109,21 @@ impl Store {
         Ok(Some(Notice { id, tries, queued_at: Timestamp(queued_at), observation }))
     }
 
+    /// When the next notice to a destination is due; `None` when none waits.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn next_notice(&self, destination: &str) -> Result<Option<Timestamp>, StoreError> {
+        let due: Option<i64> = self
+            .conn
+            .prepare_cached(
+                "SELECT max(min(due_at), coalesce(max(due_at) FILTER (WHERE held = 1), 0))
+                 FROM notices WHERE destination = ?1 AND state = 'pending'",
+            )?
+            .query_row([destination], |row| row.get(0))?;
+        Ok(due.map(Timestamp))
+    }
+
     /// Notes what became of a claimed notice.
     ///
     /// # Errors

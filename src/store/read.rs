@@ -3,7 +3,6 @@
 use rusqlite::OptionalExtension;
 
 use super::{Store, StoreError};
-use crate::config::Price;
 use crate::model::Timestamp;
 
 /// Numbers for `cmem status`.
@@ -18,54 +17,17 @@ pub struct Counts {
     pub last_stored_at: Option<Timestamp>,
 }
 
-/// What was asked of one model.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-#[expect(missing_docs, reason = "the field names are the documentation")]
-pub struct CallCount {
-    pub model: String,
-    pub calls: i64,
-    pub input: i64,
-    pub cached: i64,
-    pub output: i64,
-}
-
-impl CallCount {
-    /// What the tokens cost at the price of the model, if that is known; nothing for the embedded observer.
-    pub fn dollars(&self, prices: &[Price]) -> Option<f64> {
-        if self.model == "builtin" {
-            return Some(0.0);
-        }
-        let price = Price::of(&self.model, prices)?;
-        Some(price.dollars(self.input as f64, self.cached as f64, self.output as f64))
-    }
-}
-
 impl Store {
-    /// Confirmed calls by model, and how many observations were written since then.
+    /// How many observations an observer has written since then.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
-    pub fn calls(&self, since: Timestamp) -> Result<(Vec<CallCount>, i64), StoreError> {
-        let mut statement = self.conn.prepare(
-            "SELECT model, count(*), sum(input_tokens), sum(cached_tokens), sum(output_tokens) FROM batches
-             WHERE created_at >= ?1 AND model <> '' GROUP BY model ORDER BY count(*) DESC, model",
-        )?;
-        let calls = statement.query_map([since.0], |row| {
-            Ok(CallCount {
-                model: row.get(0)?,
-                calls: row.get(1)?,
-                input: row.get(2)?,
-                cached: row.get(3)?,
-                output: row.get(4)?,
-            })
-        })?;
-        let calls = calls.collect::<Result<_, _>>()?;
-        let observations = self.conn.query_row(
+    pub fn observed(&self, since: Timestamp) -> Result<i64, StoreError> {
+        Ok(self.conn.query_row(
             "SELECT count(*) FROM observations WHERE source = 'observer' AND created_at >= ?1",
             [since.0],
             |row| row.get(0),
-        )?;
-        Ok((calls, observations))
+        )?)
     }
 
     /// How much is remembered, and since when nothing new was.
@@ -117,17 +79,18 @@ impl Store {
         Ok(titles)
     }
 
-    /// Number and text of a session's latest prompt.
+    /// Text of the prompt that a session was at work on at a moment: turns may be recorded in another order.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
-    pub fn last_prompt(&self, session: &str) -> Result<Option<(i64, String)>, StoreError> {
+    pub fn prompt_at(&self, session: &str, moment: Timestamp) -> Result<Option<String>, StoreError> {
         Ok(self
             .conn
             .prepare_cached(
-                "SELECT number, text FROM prompts WHERE session = ?1 ORDER BY number DESC LIMIT 1",
+                "SELECT text FROM prompts WHERE session = ?1 AND created_at <= ?2
+                 ORDER BY created_at DESC, number DESC LIMIT 1",
             )?
-            .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row((session, moment.0), |row| row.get(0))
             .optional()?)
     }
 

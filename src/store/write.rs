@@ -49,21 +49,6 @@ pub struct NewSummary<'a> {
     pub created_at: Timestamp,
 }
 
-/// The consumer's mark that a batch is recorded.
-#[derive(Debug)]
-pub struct BatchRecord<'a> {
-    /// The batch's stable id.
-    pub id: &'a str,
-    /// `stored` or `nothing`.
-    pub class: &'a str,
-    /// The model that answered.
-    pub model: &'a str,
-    /// Input, cached and output tokens.
-    pub usage: (i64, i64, i64),
-    /// When it was recorded.
-    pub created_at: Timestamp,
-}
-
 /// What became of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
@@ -121,7 +106,22 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Number of the session's latest prompt.
+    /// Number of the prompt that a session was at work on at a moment: turns may be recorded in another order.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn prompt_number_at(&self, session: &str, moment: Timestamp) -> Result<Option<i64>, StoreError> {
+        Ok(self
+            .tx
+            .prepare_cached(
+                "SELECT number FROM prompts WHERE session = ?1 AND created_at <= ?2
+                 ORDER BY created_at DESC, number DESC LIMIT 1",
+            )?
+            .query_row((session, moment.0), |row| row.get(0))
+            .optional()?)
+    }
+
+    /// The highest number of a prompt of the session.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
@@ -261,14 +261,10 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Sql`], also when it is recorded already.
-    pub fn batch_done(&self, batch: &BatchRecord<'_>) -> Result<(), StoreError> {
-        let (input, cached, output) = batch.usage;
+    pub fn batch_done(&self, id: &str, class: &str, at: Timestamp) -> Result<(), StoreError> {
         self.tx
-            .prepare_cached(
-                "INSERT INTO batches (id, class, model, input_tokens, cached_tokens, output_tokens, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute((batch.id, batch.class, batch.model, input, cached, output, batch.created_at.0))?;
+            .prepare_cached("INSERT INTO batches (id, class, created_at) VALUES (?1, ?2, ?3)")?
+            .execute((id, class, at.0))?;
         Ok(())
     }
 }

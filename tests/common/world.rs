@@ -1,12 +1,13 @@
 //! One test's world: its own home, data directory and project, an environment made from nothing.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cmem::config::Paths;
-use cmem::spool::{Ledger, Spool};
+use cmem::spool::{FileLock, Ledger, Spool};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -126,6 +127,19 @@ impl World {
 
     pub fn unset(&mut self, name: &str) {
         self.variables.retain(|(other, _)| other != name);
+    }
+
+    /// Puts a `claude` command on the path that knows the options it needs and then does `act`, a shell script.
+    pub fn install_claude(&mut self, act: &str) {
+        let options = "--output-format --setting-sources --strict-mcp-config --tools --system-prompt --no-session-persistence";
+        let script = format!("#!/bin/sh\ncase \"$*\" in *--help*) echo '{options}'; exit ;; esac\n{act}\n");
+        let bin = self.path("bin");
+        let program = bin.join("claude");
+        fs::create_dir_all(&bin).unwrap();
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        self.set("PATH", &format!("{}:{path}", bin.display()));
     }
 
     /// A path in this world.
@@ -338,7 +352,12 @@ impl World {
 
     /// Waits until the last drainer has left by itself.
     pub fn wait_for_drainers(&self) {
-        wait_for("the drainer leaves", Duration::from_secs(60), || self.drainers().is_empty());
+        // One that was just started is not at home yet, but has its lock.
+        let lock = Paths::resolve(Some(&self.data())).unwrap().drain_lock();
+        let is_free = || !lock.exists() || FileLock::try_acquire(&lock).unwrap().is_some();
+        wait_for("the drainer leaves", Duration::from_secs(60), || {
+            self.drainers().is_empty() && is_free() && self.drainers().is_empty()
+        });
     }
 }
 

@@ -72,6 +72,7 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     ];
     checks.extend(data::memory(paths));
     checks.extend(notices::check(&settings, paths));
+    checks.extend(setup::daily_limit(&settings, paths));
     checks.extend(data::spool(paths));
     checks.push(selftest::check());
 

@@ -50,7 +50,7 @@ fn go_round() -> Result<(), String> {
 
     let lock = FileLock::try_acquire(&paths.drain_lock()).map_err(|error| step("drain")(&error))?;
     let drained = Drainer::new(&paths, &settings, true)
-        .and_then(|mut drainer| drainer.run(&mut Nobody))
+        .and_then(|mut drainer| drainer.run(None, &mut Nobody))
         .map_err(|error| step("drain")(&error))?;
     drop(lock);
     if let Some(stopped) = drained.stopped {

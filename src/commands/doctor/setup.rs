@@ -3,11 +3,12 @@
 use std::env;
 
 use super::Check;
-use crate::config::{Paths, Settings, SettingsError, Sources};
+use crate::config::{Paths, Price, Provider, Settings, SettingsError, Sources};
 use crate::hook::install::{self, Registration, Scope};
 use crate::mode::Mode;
+use crate::model::Timestamp;
 use crate::observer;
-use crate::store::require_sqlite_version;
+use crate::store::{Store, require_sqlite_version};
 
 /// Without these nothing is captured, or nothing is recalled.
 const NEEDED: [&str; 4] = ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"];
@@ -54,11 +55,49 @@ pub(super) fn observer(settings: &Settings, paths: &Paths) -> Check {
         Ok(provider) => provider,
         Err(error) => return Check::fail(NAME, error.to_string(), error.remedy()),
     };
-    match settings.of_fallback().map(|settings| set_up(&settings)) {
+    match settings.fallback_provider.map(|fallback| set_up(&settings.of_fallback(fallback))) {
         None => Check::ok(NAME, format!("provider {provider}")),
         Some(Ok(fallback)) => Check::ok(NAME, format!("provider {provider}, fallback {fallback}")),
         Some(Err(error)) => Check::warn(NAME, format!("CMEM_FALLBACK_PROVIDER: {error}"), error.remedy()),
     }
+}
+
+/// Whether a limit in dollars can count what is used.
+pub(super) fn daily_limit(settings: &Settings, paths: &Paths) -> Option<Check> {
+    const NAME: &str = "daily limit";
+    if settings.daily_usd <= 0.0 {
+        return None;
+    }
+    let week_ago = Timestamp::now().plus_ms(-7 * 24 * 3_600_000);
+    let calls = Store::open_read_only(paths).and_then(|store| store.calls(week_ago)).unwrap_or_default();
+    let used = calls.into_iter().filter(|count| count.dollars(&settings.prices).is_none());
+    let mut unpriced: Vec<String> = used.map(|count| count.model).collect();
+    // The command takes an alias, and says only with its answer which model that is.
+    let provider = observer::effective(settings, paths);
+    let asked = match settings.model.trim() {
+        "" => observer::default_model(provider).unwrap_or_default(),
+        model => model,
+    };
+    if !asked.is_empty()
+        && !matches!(provider, Provider::Builtin | Provider::Claude)
+        && Price::of(asked, &settings.prices).is_none()
+        && !unpriced.iter().any(|model| model == asked)
+    {
+        unpriced.push(asked.to_owned());
+    }
+    let limit = settings.daily_usd;
+    Some(if unpriced.is_empty() {
+        Check::ok(NAME, format!("CMEM_DAILY_USD {limit}, and every model has a price"))
+    } else {
+        Check::warn(
+            NAME,
+            format!(
+                "CMEM_DAILY_USD counts {} at the dearest price of CMEM_PRICES, which has none for it",
+                unpriced.join(", ")
+            ),
+            "add its price to CMEM_PRICES (MODEL=0/0/0 if it is free), or use CMEM_DAILY_TOKENS",
+        )
+    })
 }
 
 pub(super) fn registration() -> Check {

@@ -21,7 +21,8 @@ CREATE TABLE events (
   parked      INTEGER NOT NULL DEFAULT 0,
   batch       TEXT,                      -- set while a drainer works on it
   lease_until INTEGER,
-  attempts    INTEGER NOT NULL DEFAULT 0,
+  attempts    INTEGER NOT NULL DEFAULT 0, -- failures held against it: they lead to parking
+  failed      INTEGER NOT NULL DEFAULT 0, -- failures in a row, the provider's own among them
   batch_limit INTEGER,                   -- largest batch to try it in; NULL = any
   due_at      INTEGER NOT NULL DEFAULT 0,
   tried_at    INTEGER NOT NULL DEFAULT 0,

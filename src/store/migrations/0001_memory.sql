@@ -134,14 +134,25 @@ CREATE INDEX summaries_session ON summaries (session, created_at);
 
 -- The consumer's half of exactly-once: a batch is recorded in the transaction that stores its records.
 CREATE TABLE batches (
-  id            TEXT PRIMARY KEY,
-  class         TEXT NOT NULL, -- 'stored' or 'nothing'
+  id         TEXT PRIMARY KEY,
+  class      TEXT NOT NULL, -- 'stored' or 'nothing'
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Every call of an observer, whatever its answer was worth: what the daily caps and `cmem stats` count.
+CREATE TABLE calls (
+  id            INTEGER PRIMARY KEY,
+  batch         TEXT NOT NULL,
+  provider      TEXT NOT NULL,
   model         TEXT NOT NULL,
+  class         TEXT NOT NULL, -- of the answer: 'stored', 'nothing', or that of the failure
   input_tokens  INTEGER NOT NULL,
   cached_tokens INTEGER NOT NULL,
   output_tokens INTEGER NOT NULL,
-  created_at    INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+  at            INTEGER NOT NULL
+) STRICT;
+CREATE INDEX calls_at ON calls (at);
+CREATE INDEX calls_answered ON calls (provider, at) WHERE class IN ('stored', 'nothing');
 
 -- The outbox: notices of observations, at most one to each destination. One is 'sending' before anything goes out,
 -- and what a drainer that was killed left so is never sent again.

@@ -33,6 +33,8 @@ pub enum Mode {
     Poison(&'static str),
     /// This status and body for a request that holds this word, observations for any other.
     Refuse(&'static str, u16, &'static str),
+    /// No answer to a request with more than so many notes, observations for any other.
+    Slow(usize),
     /// Useless prose until it is asked more strictly.
     Careless,
 }
@@ -128,6 +130,7 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
         }
         Mode::Status(status) => return failure(*status, Vec::new()),
         Mode::RetryAfter(seconds) => return failure(429, vec![("retry-after", seconds.to_string())]),
+        Mode::Slow(most) if notes(&told).len() > *most => return Reply::Hang,
         Mode::Html => {
             return Reply::Html { status: 200, body: "<html>Please sign in to this network</html>" };
         }
@@ -141,7 +144,7 @@ fn answer(request: &Request, mode: &Mode) -> Reply {
         }
         Mode::Poison(word) if told.contains(word) => String::from("I looked at it and all seems fine."),
         Mode::Careless if !told.contains("could not be read") => String::from("Looks good to me."),
-        Mode::Ok | Mode::Truncated | Mode::Poison(_) | Mode::Refuse(..) | Mode::Careless => {
+        Mode::Ok | Mode::Truncated | Mode::Poison(_) | Mode::Careless | Mode::Refuse(..) | Mode::Slow(_) => {
             observations(&told)
         }
     };
@@ -177,12 +180,7 @@ pub(super) fn failure(status: u16, headers: Vec<(&'static str, String)>) -> Repl
 
 /// One observation per `@@text@@`, or a plain one.
 fn observations(told: &str) -> String {
-    let mut seen: Vec<&str> = Vec::new();
-    for text in told.split("@@").skip(1).step_by(2) {
-        if !seen.contains(&text) {
-            seen.push(text);
-        }
-    }
+    let mut seen = notes(told);
     if seen.is_empty() {
         seen.push("plain note");
     }
@@ -195,6 +193,17 @@ fn observations(told: &str) -> String {
             )
         })
         .collect()
+}
+
+/// Each `@@text@@` once.
+fn notes(told: &str) -> Vec<&str> {
+    let mut seen: Vec<&str> = Vec::new();
+    for text in told.split("@@").skip(1).step_by(2) {
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+    }
+    seen
 }
 
 fn message(text: &str, limit: bool) -> Value {
