@@ -79,6 +79,9 @@ pub enum Command {
     /// Check the whole installation, with a remedy for each finding
     #[command(after_help = "Example:\n  cmem doctor")]
     Doctor,
+    /// Make the vector index anew; searches work meanwhile
+    #[command(after_help = "Example:\n  cmem reindex")]
+    Reindex,
     /// Show or change settings
     #[command(
         subcommand,

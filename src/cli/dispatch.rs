@@ -99,6 +99,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Uninstall(args) => commands::uninstall::run(args, printer),
         Command::Stats(args) => commands::stats::run(args, &paths, printer),
         Command::Status => commands::status::run(&paths, printer),
+        Command::Reindex => commands::reindex::run(&paths, printer),
         Command::Doctor => commands::doctor::run(&paths, printer),
         Command::Config(ConfigCommand::Get { key }) => commands::config::get(key, &paths, printer),
         Command::Config(ConfigCommand::Set { key, value }) => {

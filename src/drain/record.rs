@@ -78,6 +78,11 @@ impl Memory {
         Ok(Self { store: Store::open(paths)? })
     }
 
+    /// Renews the vector caches when they are behind.
+    pub(super) fn refresh_caches(&self) -> Result<bool, StoreError> {
+        index::refresh(&self.store)
+    }
+
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
         self.store.checkpoint()
     }

@@ -74,6 +74,13 @@ pub(super) fn record(tx: &Transaction<'_>, observation: i64, meaning: &Meaning) 
     count(tx, &meaning.tokens, 1)
 }
 
+/// Takes away what is kept of an observation.
+pub(super) fn forget(tx: &Transaction<'_>, observation: i64, tokens: &[Token]) -> Result<(), StoreError> {
+    tx.conn().prepare_cached("DELETE FROM vectors WHERE observation = ?1")?.execute([observation])?;
+    tx.conn().prepare_cached("UPDATE vector_epoch SET epoch = epoch + 1")?.execute([])?;
+    count(tx, tokens, -1)
+}
+
 /// Keeps count of how many observations hold each word piece.
 fn count(tx: &Transaction<'_>, tokens: &[Token], by: i64) -> Result<(), StoreError> {
     let mut statement = tx.conn().prepare_cached(

@@ -2,9 +2,11 @@
 
 mod fts;
 mod meaning;
+mod reembed;
 mod split;
 mod vectors;
 
 pub use fts::{record_observation, record_prompt, record_summary};
+pub use reembed::{embed_some, unembedded};
 pub use split::{Term, query_terms, tokens};
-pub use vectors::{Kept, Near, kept, meaning_of, nearest, observations, rarity};
+pub use vectors::{Kept, Near, kept, meaning_of, nearest, observations, rarity, rebuild, refresh};

@@ -61,6 +61,12 @@ impl Store {
         Ok(Self { conn })
     }
 
+    /// The folder that it lies in; `None` for one that is not in a file.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        let file = Path::new(self.conn.path()?);
+        file.parent().map(Path::to_owned)
+    }
+
     /// The connection, for `index` and `retrieve`.
     pub(crate) fn conn(&self) -> &Connection {
         &self.conn

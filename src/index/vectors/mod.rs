@@ -1,10 +1,20 @@
 //! The vector index: which observations are near to a question, whatever words they use.
 
+mod build;
+mod cache;
+mod lists;
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use rusqlite::params_from_iter;
 
+pub use build::{rebuild, refresh};
+
+use self::cache::Cache;
+use self::lists::Centroids;
 use super::meaning::{self, ALL};
 use crate::embed::{self, DIM, Token};
 use crate::store::{Store, StoreError};
@@ -39,7 +49,12 @@ pub(super) struct Nearest {
 
 impl Nearest {
     pub(super) fn new(most: usize) -> Self {
-        Self { most, heap: BinaryHeap::with_capacity(most + 1) }
+        Self { most, heap: BinaryHeap::new() }
+    }
+
+    /// Whether one of this product would be kept.
+    pub(super) fn wants(&self, product: i32) -> bool {
+        self.heap.len() < self.most || self.heap.peek().is_some_and(|least| least.0.product <= product)
     }
 
     pub(super) fn offer(&mut self, near: Near) {
@@ -68,8 +83,41 @@ pub fn nearest(
     most: usize,
 ) -> Result<Vec<Near>, StoreError> {
     let mut nearest = Nearest::new(most);
-    scan_rows(store, question, projects, 0, &mut nearest)?;
+    let after = match scan_cache(store, question, projects, most, &mut nearest)? {
+        Some(watermark) => watermark,
+        None => {
+            nearest = Nearest::new(most);
+            0
+        }
+    };
+    scan_rows(store, question, projects, after, &mut nearest)?;
     Ok(nearest.sorted())
+}
+
+/// Compares with what the cache holds; returns the last row that it knows, or `None` if it is of no use.
+fn scan_cache(
+    store: &Store,
+    question: &[i8; DIM],
+    projects: Option<&[i64]>,
+    most: usize,
+    nearest: &mut Nearest,
+) -> Result<Option<i64>, StoreError> {
+    let Some((vectors, centroids)) = build::places(store) else { return Ok(None) };
+    let Some(cache) = Cache::open(&vectors) else { return Ok(None) };
+    let now = build::state(store)?;
+    if cache.state.epoch != now.epoch || cache.state.watermark > now.watermark {
+        return Ok(None);
+    }
+    let wanted = |project: i64| projects.is_none_or(|ids| ids.contains(&project));
+    let sections = || cache.sections.iter().filter(|section| wanted(section.project));
+    // Whoever asks for all of them does not want a part of the lists.
+    let indexed = most < usize::MAX && sections().any(|section| section.trained > 0);
+    let centroids = if indexed { Centroids::open(&centroids, cache.mark) } else { None };
+    let scanned = sections().try_for_each(|section| {
+        let runs = build::runs_for(section, centroids.as_ref(), question);
+        cache.scan(runs.into_iter(), question, nearest)
+    });
+    Ok(scanned.is_ok().then_some(cache.state.watermark))
 }
 
 /// Every row after one.

@@ -1,0 +1,54 @@
+//! `cmem reindex`: make the vector index anew.
+
+use std::io::{self, IsTerminal};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::reader;
+use crate::cli::printer::Printer;
+use crate::config::Paths;
+use crate::error::Failure;
+use crate::index;
+use crate::store::{Store, StoreError};
+
+const WHAT: &str = "reindex";
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`] when the memory cannot be read or written.
+pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    let failure = |error: StoreError| reader::store_failure(WHAT, &error);
+    // Without a memory there is nothing to do, and none is made.
+    if reader::open(WHAT, paths)?.is_none() {
+        printer.talk("nothing is remembered yet");
+        return Ok(());
+    }
+    let store = Store::open(paths).map_err(failure)?;
+    let bar = bar(index::unembedded(&store).map_err(failure)?);
+    let mut embedded = 0;
+    loop {
+        match index::embed_some(&store).map_err(failure)? {
+            0 => break,
+            count => embedded += count,
+        }
+        bar.set_position(embedded);
+    }
+    bar.finish_and_clear();
+    index::rebuild(&store).map_err(failure)?;
+    let observations = index::observations(&store).map_err(failure)?;
+    if printer.wants_json() {
+        printer.json(&json!({ "observations": observations, "embedded": embedded }));
+    }
+    printer.talk(&format!("{observations} observations indexed, {embedded} embedded anew"));
+    Ok(())
+}
+
+fn bar(length: u64) -> ProgressBar {
+    let bar = if io::stderr().is_terminal() { ProgressBar::new(length) } else { ProgressBar::hidden() };
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} observations, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}
