@@ -73,6 +73,16 @@ impl RecordKind {
 }
 
 impl Filter {
+    /// Whether it asks for nothing but a scope.
+    fn is_scope_only(&self) -> bool {
+        self.types.is_empty()
+            && self.concepts.is_empty()
+            && self.files.is_empty()
+            && self.since.is_none()
+            && self.until.is_none()
+            && self.session.is_none()
+    }
+
     /// Everything in a scope.
     pub fn all(scope: Scope) -> Self {
         Self {

@@ -73,7 +73,12 @@ pub fn search_with(
     if using != Using::Vectors {
         (all, all_total) = text::with_all(store, &content, filter, wanted.max(BEST))?;
         all.iter().take(BEST).for_each(|row| candidates.add(*row, true));
-        text::with_any(store, &content, filter, BEST)?.into_iter().for_each(|row| candidates.add(row, false));
+        // Where enough rows hold all of it, those that hold some add nothing.
+        if all.len() < BEST {
+            text::with_any(store, &content, filter, BEST)?
+                .into_iter()
+                .for_each(|row| candidates.add(row, false));
+        }
     }
     if let Some(question) = &question {
         near(store, question, filter)?.into_iter().for_each(|row| candidates.add(row, false));

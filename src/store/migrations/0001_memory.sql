@@ -107,6 +107,7 @@ CREATE INDEX observations_project ON observations (project, created_at);
 CREATE INDEX observations_state ON observations (project, status, created_at);
 CREATE INDEX observations_merged ON observations (merged_into, status, created_at, project)
   WHERE merged_into IS NOT NULL;
+CREATE INDEX observations_scope ON observations (id, project, merged_into);
 CREATE INDEX observations_branch ON observations (branch) WHERE branch IS NOT NULL;
 CREATE INDEX observations_created ON observations (created_at);
 CREATE INDEX observations_session ON observations (session, created_at);
