@@ -177,6 +177,9 @@ pub struct SearchArgs {
     /// Only these kinds of record
     #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     pub kinds: Vec<KindName>,
+    /// Show what the score of each row is made of
+    #[arg(long)]
+    pub explain: bool,
     #[command(flatten)]
     #[expect(missing_docs, reason = "the flattened type is documented")]
     pub scope: ScopeArgs,

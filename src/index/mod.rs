@@ -2,9 +2,11 @@
 
 mod fts;
 mod meaning;
+mod spelling;
 mod split;
 mod vectors;
 
 pub use fts::{record_observation, record_prompt, record_summary};
-pub use split::{Term, query_terms, tokens};
+pub use spelling::nearest_words;
+pub use split::{Term, query_terms, spelled, tokens};
 pub use vectors::{Kept, Near, kept, meaning_of, nearest, observations, rarity};
