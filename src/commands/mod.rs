@@ -13,6 +13,7 @@ pub mod mode;
 pub mod project;
 pub mod queue;
 mod reader;
+pub mod remember;
 pub mod search;
 pub mod stats;
 pub mod status;
