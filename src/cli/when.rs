@@ -5,8 +5,7 @@ use jiff::civil::Date;
 
 use crate::model::Timestamp;
 
-const ALLOWED: &str =
-    "a date (2026-01-31), a time (2026-01-31T10:00:00Z), `today`, `yesterday`, or a length of time (12h, 30d)";
+const ALLOWED: &str = "a date (2026-01-31), a time (2026-01-31T10:00:00Z), `today`, `yesterday`, or a length of time (12h, 30d)";
 
 /// The first moment of what `text` names.
 ///

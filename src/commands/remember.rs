@@ -151,11 +151,9 @@ fn text(args: &RememberArgs) -> Result<String, Failure> {
 
 fn from_stdin() -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    io::stdin()
-        .lock()
-        .take(MAX_INPUT)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Failure::new(WHAT, format!("standard input: {error}"), "give the text as arguments"))?;
+    io::stdin().lock().take(MAX_INPUT).read_to_end(&mut bytes).map_err(|error| {
+        Failure::new(WHAT, format!("standard input: {error}"), "give the text as arguments")
+    })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

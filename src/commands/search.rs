@@ -73,7 +73,8 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
     }
     printer.talk(&footer(&found, &place, args.offset));
     for Suggestion { typed, nearest } in &suggestions {
-        printer.talk(&render::line(&format!("{typed} is in no record; did you mean {}?", nearest.join(", "))));
+        printer
+            .talk(&render::line(&format!("{typed} is in no record; did you mean {}?", nearest.join(", "))));
     }
     if let Some(line) = reader::pending_line(pending) {
         printer.talk(&line);

@@ -11,10 +11,9 @@ const SHORTEST: usize = 3;
 /// Up to so many letters one slip is forgiven, above two: one letter missing, too many, wrong, or two exchanged.
 const SHORT: usize = 5;
 /// So many letters at the beginning are taken to be right, fewer only if nothing is found: most slips are further
-/// back, and the vocabulary is in alphabetical order.
-const RIGHT: [usize; 3] = [3, 2, 1];
-/// Most words that are looked at for each of these; a memory of a million observations has more.
-const MOST: i64 = 20_000;
+/// back, and the vocabulary is in alphabetical order. Each with the most words that are looked at, which cost about
+/// two microseconds; the words of one letter are fewer than that up to some thousand observations.
+const RIGHT: [(usize, i64); 3] = [(3, 20_000), (2, 20_000), (1, 4_000)];
 
 /// Words of observations that are spelled nearly like one that is in none, nearest first.
 ///
@@ -30,8 +29,8 @@ pub fn nearest_words(store: &Store, word: &str) -> Result<Vec<String>, StoreErro
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.observation_words
          USING fts5vocab ('main', 'observations_fts', 'row')",
     )?;
-    for right in RIGHT {
-        let found = beginning_alike(store, &wanted, right)?;
+    for (right, most) in RIGHT {
+        let found = beginning_alike(store, &wanted, right, most)?;
         if !found.is_empty() {
             return Ok(found);
         }
@@ -39,12 +38,17 @@ pub fn nearest_words(store: &Store, word: &str) -> Result<Vec<String>, StoreErro
     Ok(Vec::new())
 }
 
-fn beginning_alike(store: &Store, wanted: &Wanted<'_>, right: usize) -> Result<Vec<String>, StoreError> {
+fn beginning_alike(
+    store: &Store,
+    wanted: &Wanted<'_>,
+    right: usize,
+    most: i64,
+) -> Result<Vec<String>, StoreError> {
     let beginning: String = wanted.word.chars().take(right).collect();
     let mut statement = store
         .conn()
         .prepare_cached("SELECT term FROM observation_words WHERE term >= ?1 AND term <= ?2 LIMIT ?3")?;
-    let mut rows = statement.query((&beginning, format!("{beginning}\u{10FFFF}"), MOST))?;
+    let mut rows = statement.query((&beginning, format!("{beginning}\u{10FFFF}"), most))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let other = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;

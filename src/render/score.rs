@@ -44,11 +44,12 @@ fn details(parts: &Parts) -> String {
     details.extend(
         factors.iter().filter(|(_, value)| *value != 1.0).map(|(name, value)| format!("{name} ×{value}")),
     );
-    details.push(match parts.passed_by {
-        PassedBy::AllWords => String::from("holds every word"),
-        PassedBy::Meaning => format!("by meaning, the floor is {:.3}", parts.floor),
-        PassedBy::SomeWords => format!("holds enough of the words; the floor of meaning is {:.3}", parts.floor),
-    });
+    let passed_by = match parts.passed_by {
+        PassedBy::AllWords => "found by words: all of them",
+        PassedBy::Meaning => "found by meaning",
+        PassedBy::SomeWords => "found by words: enough of them",
+    };
+    details.push(format!("{passed_by} (floor of meaning {:.3})", parts.floor));
     details.join("; ")
 }
 
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(
             text,
             "       0.000 = (meaning 0.400 + neighbours 0.050) × 0.001\n       cosine 0.500, maxsim 0.300; \
-             priority -0.050; status ×0.001; by meaning, the floor is 0.200"
+             priority -0.050; status ×0.001; found by meaning (floor of meaning 0.200)"
         );
         assert!(score(None).contains("not ranked"));
     }

@@ -100,8 +100,7 @@ pub(super) fn rank(
             true => Some(PassedBy::AllWords),
             false => (row.similarity.score() >= floor).then_some(PassedBy::Meaning),
         };
-        let read =
-            if place < READ || passed_by.is_none() { asked.read(&text) } else { ReadWords::default() };
+        let read = if place < READ || passed_by.is_none() { asked.read(&text) } else { ReadWords::default() };
         let Some(passed_by) = passed_by.or((read.coverage >= COVERAGE).then_some(PassedBy::SomeWords)) else {
             continue;
         };

@@ -10,8 +10,10 @@ use crate::index::{self, Term, query_terms, spelled};
 use crate::model::RecordId;
 use crate::store::{Store, StoreError};
 
-/// Most words of a query that are looked at.
-const WORDS: usize = 8;
+/// Most words of a query, and most parts of one, that are looked at; and most of all these for which near ones are
+/// looked up.
+const WORDS: usize = 16;
+const UNKNOWN: usize = 4;
 /// Most spellings that are offered for one.
 const OFFERED: usize = 3;
 /// Most words of the index that are looked up for that: some stand only in records that the reader does not see.
@@ -35,19 +37,21 @@ pub struct Suggestion {
 pub fn did_you_mean(store: &Store, query: &str, filter: &Filter) -> Result<Vec<Suggestion>, StoreError> {
     let everything = Filter::all(filter.scope.clone());
     let terms = query_terms(query);
-    let mut suggestions = Vec::new();
+    let (mut suggestions, mut unknown) = (Vec::new(), 0);
     for term in terms.iter().filter(|term| !term.stop).take(WORDS) {
-        if is_held(store, term, &everything)? {
+        if unknown >= UNKNOWN || is_held(store, term, &everything)? {
             continue;
         }
-        if let Some(whole) = &term.whole
-            && let Some(suggestion) = suggestion(store, query, whole, filter)?
-        {
-            suggestions.push(suggestion);
-            continue;
+        if let Some(whole) = &term.whole {
+            unknown += 1;
+            if let Some(suggestion) = suggestion(store, query, whole, filter)? {
+                suggestions.push(suggestion);
+                continue;
+            }
         }
-        for part in &term.parts {
-            if !is_held(store, &word(part), &everything)? {
+        for part in term.parts.iter().take(WORDS) {
+            if unknown < UNKNOWN && !is_held(store, &word(part), &everything)? {
+                unknown += 1;
                 suggestions.extend(suggestion(store, query, part, filter)?);
             }
         }
