@@ -259,6 +259,7 @@ fn a_slip_in_a_word_is_answered_with_what_was_meant() {
         ("max_rety_count", "max_rety_count", "max_retry_count"),
         ("why is maxretrycuont so high", "maxretrycuont", "max_retry_count"),
         ("parseHTTPHedder", "parseHTTPHedder", "parseHTTPHeader"),
+        ("登录接口怎么做的 v1 2 34 max_rety_count", "max_rety_count", "max_retry_count"),
         ("autentication", "autentication", "Authentication"),
         ("overflow_rtry", "rtry", "retry"),
         ("xax_retry_count", "xax", ""),

@@ -7,6 +7,6 @@ mod split;
 mod vectors;
 
 pub use fts::{record_observation, record_prompt, record_summary};
-pub use spelling::nearest_words;
+pub use spelling::{is_comparable, nearest_words};
 pub use split::{Term, query_terms, spelled, tokens};
 pub use vectors::{Kept, Near, kept, meaning_of, nearest, observations, rarity};

@@ -15,15 +15,20 @@ const SHORT: usize = 5;
 /// two microseconds; the words of one letter are fewer than that up to some thousand observations.
 const RIGHT: [(usize, i64); 3] = [(3, 20_000), (2, 20_000), (1, 4_000)];
 
+/// Whether a slip in a word can be told: not in numbers, short words, and scripts without blanks.
+pub fn is_comparable(word: &str) -> bool {
+    word.chars().count() >= SHORTEST && is_spelled_out(word)
+}
+
 /// Words of observations that are spelled nearly like one that is in none, nearest first.
 ///
 /// # Errors
 /// [`StoreError`].
 pub fn nearest_words(store: &Store, word: &str) -> Result<Vec<String>, StoreError> {
-    let wanted = Wanted::new(word);
-    if wanted.letters < SHORTEST || !is_spelled_out(word) {
+    if !is_comparable(word) {
         return Ok(Vec::new());
     }
+    let wanted = Wanted::new(word);
     // Of this connection alone, and in memory: it works on a database that is open for reading.
     store.conn().execute_batch(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.observation_words
@@ -89,10 +94,9 @@ impl<'a> Wanted<'a> {
         // A slip changes at most two letters of the set; this spares nearly all words the comparison.
         let near = letters.abs_diff(self.letters) <= self.slips
             && (letter_set(other) ^ self.set).count_ones() as usize <= 2 * self.slips
-            && letters >= SHORTEST
             && (!self.is_known || is_form())
             && !is_stop_word(other)
-            && is_spelled_out(other);
+            && is_comparable(other);
         near.then(|| strsim::damerau_levenshtein(self.word, other)).filter(|slips| *slips <= self.slips)
     }
 }

@@ -38,7 +38,10 @@ pub fn did_you_mean(store: &Store, query: &str, filter: &Filter) -> Result<Vec<S
     let everything = Filter::all(filter.scope.clone());
     let terms = query_terms(query);
     let (mut suggestions, mut unknown) = (Vec::new(), 0);
-    for term in terms.iter().filter(|term| !term.stop).take(WORDS) {
+    let can_be_a_slip = |term: &&Term| {
+        !term.stop && term.whole.iter().chain(&term.parts).any(|word| index::is_comparable(word))
+    };
+    for term in terms.iter().filter(can_be_a_slip).take(WORDS) {
         if unknown >= UNKNOWN || is_held(store, term, &everything)? {
             continue;
         }
@@ -49,7 +52,7 @@ pub fn did_you_mean(store: &Store, query: &str, filter: &Filter) -> Result<Vec<S
                 continue;
             }
         }
-        for part in term.parts.iter().take(WORDS) {
+        for part in term.parts.iter().filter(|part| index::is_comparable(part)).take(WORDS) {
             if unknown < UNKNOWN && !is_held(store, &word(part), &everything)? {
                 unknown += 1;
                 suggestions.extend(suggestion(store, query, part, filter)?);
