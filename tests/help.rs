@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "hook",
     "drain",
     "queue",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 14] = [
     "timeline",
     "get",
     "context",
+    "remember",
     "install",
     "uninstall",
     "status",

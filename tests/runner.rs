@@ -29,6 +29,7 @@ mod pauses;
 mod privacy;
 mod real_client;
 mod refusals;
+mod remember;
 mod search;
 mod story;
 

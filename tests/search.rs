@@ -199,6 +199,108 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn the_parts_of_a_score_make_the_score() {
+    let world = World::new();
+    world.remember(&[
+        "--title",
+        "Checkout waits for the pool",
+        "--",
+        "The pool of connections is exhausted.",
+    ]);
+    world.remember(&["--priority", "low", "--", "A connection is given back late, so the checkout waits."]);
+    world.remember(&["Fonts are served from our own domain."]);
+    let found = world.cmem(&["search", "checkout pool", "--json", "--explain"]).json();
+    let rows = found["results"].as_array().unwrap();
+    assert_eq!(rows.len(), 2, "{found}");
+    for row in rows {
+        let explain = &row["explain"];
+        let part = |name: &str| explain[name].as_f64().unwrap_or_else(|| panic!("{name} in {explain}"));
+        let factor = |name: &str| explain["factors"][name].as_f64().unwrap();
+        let sum = part("meaning") + part("words") + part("neighbours") + part("exact");
+        let product = factor("kind")
+            * factor("status")
+            * (1.0 + factor("priority") + factor("recency") + factor("use"));
+        let score = row["score"].as_f64().unwrap();
+        assert!((sum * product - score).abs() < 1e-9, "{row}");
+        assert!(part("bm25") > 0.0 && part("cosine") > 0.0 && part("maxsim") > 0.0, "{row}");
+    }
+    assert_eq!(rows[0]["explain"]["passed_by"], "all_words");
+    assert_eq!(rows[0]["explain"]["factors"]["priority"], 0.0);
+    assert_eq!(rows[1]["explain"]["factors"]["priority"], -0.05);
+
+    let exact = world.cmem(&["search", "waits for the pool", "--json", "--explain"]).json();
+    assert_eq!(exact["results"][0]["explain"]["exact"], 4.0, "{exact}");
+    let newest = world.cmem(&["search", "*", "--json", "--explain"]).json();
+    assert_eq!(newest["results"][0]["explain"], Value::Null, "{newest}");
+    assert!(newest["results"][0].as_object().unwrap().contains_key("explain"));
+}
+
+#[test]
+fn a_score_is_explained_below_its_row() {
+    let world = World::new();
+    world.remember(&["--priority", "high", "The retry limit is five."]);
+    let told = world.cmem(&["search", "retry limit", "--explain"]).ok();
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 3, "{told}");
+    for part in ["= (meaning ", " + words ", " + neighbours 0.100 + exact 4.000) × 1.080"] {
+        assert!(lines[1].contains(part), "{part}: {told}");
+    }
+    for part in ["cosine ", "maxsim ", "bm25 ", "priority +0.050", "recency +0.030", "all of them", "floor"] {
+        assert!(lines[2].contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn a_slip_in_a_word_is_answered_with_what_was_meant() {
+    let world = World::new();
+    world.remember(&["Overflow of `max_retry_count` in src/retry.rs"]);
+    world.remember(&["Authentication is up to parseHTTPHeader"]);
+    for (query, typed, nearest) in [
+        ("max_rety_count", "max_rety_count", "max_retry_count"),
+        ("why is maxretrycuont so high", "maxretrycuont", "max_retry_count"),
+        ("parseHTTPHedder", "parseHTTPHedder", "parseHTTPHeader"),
+        ("登录接口怎么做的 v1 2 34 max_rety_count", "max_rety_count", "max_retry_count"),
+        ("autentication", "autentication", "Authentication"),
+        ("overflow_rtry", "rtry", "retry"),
+        ("xax_retry_count", "xax", ""),
+        ("max_retry_count", "", ""),
+        ("zebra", "", ""),
+        ("*", "", ""),
+    ] {
+        let told = world.cmem(&["search", query]);
+        let line = told.err.lines().find(|line| line.contains("did you mean")).unwrap_or_default().to_owned();
+        let _ = told.ok();
+        let answer = world.cmem(&["search", query, "--json"]).json();
+        if nearest.is_empty() {
+            assert_eq!((line.as_str(), answer.get("did_you_mean")), ("", None), "{query}");
+        } else {
+            assert_eq!(line, format!("{typed} is in no record; did you mean {nearest}?"), "{query}");
+            let expected = json!([{"typed": typed, "nearest": [nearest]}]);
+            assert_eq!(answer["did_you_mean"], expected, "{query}");
+        }
+    }
+}
+
+#[test]
+fn no_word_of_another_project_is_offered() {
+    let world = World::new();
+    let (ours, theirs) = (world.repository("ours"), world.repository("theirs"));
+    for (dir, text) in [(&ours, "The cache is cold"), (&theirs, "The secret_project_zanzibar is warm")] {
+        let _ = world.cmem_in(dir, &["remember", text], &[]).ok();
+    }
+    let asked = |args: &[&str]| world.cmem_in(&ours, &[&["search", "--json"], args].concat(), &[]).json();
+    assert_eq!(asked(&["secret_project_zanzibra"]).get("did_you_mean"), None);
+    // Neither is one taken to be here because it is there.
+    let _ = world.cmem_in(&theirs, &["remember", "a cacha of arms"], &[]).ok();
+    assert_eq!(asked(&["cacha"])["did_you_mean"], json!([{"typed": "cacha", "nearest": ["cache"]}]));
+    let everywhere = asked(&["secret_project_zanzibra", "--all-projects"]);
+    assert_eq!(everywhere["did_you_mean"][0]["nearest"], json!(["secret_project_zanzibar"]));
+    // What a filter leaves out is not offered, and not missed either.
+    assert_eq!(asked(&["cacha", "--type", "decision"]).get("did_you_mean"), None);
+    assert_eq!(asked(&["cache", "--type", "decision"]).get("did_you_mean"), None);
+}
+
+#[test]
 fn a_timeline_is_in_time_order_around_its_anchor() {
     let model = ModelServer::start();
     let world = World::with_model(&model);

@@ -50,6 +50,16 @@ pub enum AdoptError {
     UnknownProject(String),
 }
 
+/// What can be told of the branch of a worktree while it is there.
+pub fn trace(identity: &Identity) -> Trace {
+    let (Some(_), Some(head)) = (&identity.worktree, &identity.head) else { return Trace::default() };
+    let Ok(lines) = MainLines::open(Path::new(&identity.key), Duration::ZERO) else {
+        return Trace::default();
+    };
+    let recorded = lines.record(identity.branch.as_deref(), head, identity.main_head.as_deref());
+    Trace { born: recorded.born, base: recorded.base, own: recorded.own }
+}
+
 /// Looks at every recorded worktree of a repository and adopts what was merged. `home` is the identity of its main
 /// checkout.
 ///

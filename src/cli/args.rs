@@ -9,6 +9,7 @@ use crate::commands::adopt::AdoptArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
 use crate::commands::project::ProjectCommand;
+use crate::commands::remember::RememberArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::model::Timestamp;
@@ -62,6 +63,8 @@ pub enum Command {
     /// Show what a new session in this directory would be told
     #[command(after_help = "Example:\n  cmem context\n  cmem context --project api")]
     Context(ScopeArgs),
+    /// Remember a text as it stands
+    Remember(RememberArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
     /// List projects, or say that two are one
@@ -180,6 +183,9 @@ pub struct SearchArgs {
     /// Only these kinds of record
     #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     pub kinds: Vec<KindName>,
+    /// Show what the score of each row is made of
+    #[arg(long)]
+    pub explain: bool,
     #[command(flatten)]
     #[expect(missing_docs, reason = "the flattened type is documented")]
     pub scope: ScopeArgs,

@@ -93,6 +93,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Timeline(args) => commands::timeline::run(args, &paths, printer),
         Command::Get(args) => commands::get::run(args, &paths, printer),
         Command::Context(scope) => commands::context::run(scope, &paths, printer),
+        Command::Remember(args) => commands::remember::run(args, &paths, printer),
         Command::Adopt(args) => commands::adopt::run(args, &paths, printer),
         Command::Project(command) => commands::project::run(command, &paths, printer),
         Command::Install(args) => commands::install::run(args, &paths, printer),

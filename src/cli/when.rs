@@ -1,12 +1,11 @@
-//! Moments as people type them in `--since` and `--until`.
+//! Moments as people type them in `--since`, `--until` and `--expires`.
 
 use jiff::ZonedDateTime;
 use jiff::civil::Date;
 
 use crate::model::Timestamp;
 
-const ALLOWED: &str =
-    "a date (2026-01-31), a time (2026-01-31T10:00:00Z), `today`, `yesterday`, or an age (12h, 7d)";
+const ALLOWED: &str = "a date (2026-01-31), a time (2026-01-31T10:00:00Z), `today`, `yesterday`, or a length of time (12h, 30d)";
 
 /// The first moment of what `text` names.
 ///
@@ -22,6 +21,19 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
 /// A sentence that names the allowed forms.
 pub(super) fn until(text: &str) -> Result<Timestamp, String> {
     read(text, true)
+}
+
+/// The moment until which something holds: the end of a day, a moment, or so long from now.
+///
+/// # Errors
+/// A sentence that names the allowed forms.
+pub(crate) fn expiry(text: &str) -> Result<Timestamp, String> {
+    let now = Timestamp::now();
+    let end = match span(text.trim()) {
+        Some(ms) => now.plus_ms(ms),
+        None => until(text)?,
+    };
+    if end <= now { Err(String::from("that is over already")) } else { Ok(end) }
 }
 
 fn read(text: &str, after: bool) -> Result<Timestamp, String> {
@@ -44,13 +56,18 @@ fn day(text: &str) -> Option<Date> {
 }
 
 fn age(text: &str) -> Option<Timestamp> {
+    Some(Timestamp::now().plus_ms(-span(text)?))
+}
+
+/// Milliseconds.
+fn span(text: &str) -> Option<i64> {
     let (unit, digits) = match text.as_bytes().last()? {
         b'h' => (3_600_000, &text[..text.len() - 1]),
         b'd' => (86_400_000, &text[..text.len() - 1]),
         _ => return None,
     };
     let count: i64 = digits.parse::<u32>().ok()?.into();
-    Some(Timestamp::now().plus_ms(-count * unit))
+    Some(count * unit)
 }
 
 #[cfg(test)]
@@ -75,6 +92,17 @@ mod tests {
     fn an_age_counts_back_from_now() {
         let week = since("7d").unwrap();
         assert!((Timestamp::now().since_ms(week) - 7 * 86_400_000).abs() < 5_000);
+    }
+
+    #[test]
+    fn what_expires_does_so_in_the_future() {
+        let month = expiry("30d").unwrap();
+        assert!((month.since_ms(Timestamp::now()) - 30 * 86_400_000).abs() < 5_000);
+        assert_eq!(expiry("today"), until("today"));
+        for text in ["0d", "yesterday", "2020-01-01"] {
+            assert!(expiry(text).unwrap_err().contains("over"), "{text}");
+        }
+        assert!(expiry("soon").unwrap_err().contains("30d"));
     }
 
     #[test]

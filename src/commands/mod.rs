@@ -14,6 +14,7 @@ pub mod project;
 pub mod queue;
 mod reader;
 pub mod reindex;
+pub mod remember;
 pub mod search;
 pub mod stats;
 pub mod status;

@@ -109,12 +109,17 @@ fn named(what: &str, store: Option<&Store>, name: &str) -> Result<Scope, Failure
         },
         None => Vec::new(),
     };
+    Err(unknown_project(what, name, &known))
+}
+
+/// A project by a name that none has.
+pub(super) fn unknown_project(what: &str, name: &str, known: &[String]) -> Failure {
     let hint = if known.is_empty() {
         String::from("nothing is remembered yet")
     } else {
         format!("known are {}", known.join(", "))
     };
-    Err(Failure::new(what, format!("no project is called {name:?}"), hint))
+    Failure::new(what, format!("no project is called {name:?}"), hint)
 }
 
 /// The name under which the store shows this checkout: `parent/worktree-dir` for a linked worktree.
@@ -160,6 +165,7 @@ pub(super) fn store_failure(what: &str, error: &StoreError) -> Failure {
         StoreError::OldSqlite(_) => "build cmem with its bundled SQLite",
         StoreError::Io { .. } => "check the permissions of the data directory",
         StoreError::Missing { .. } => "nothing is remembered yet",
+        StoreError::Sql(_) if error.is_busy() => "another process is writing; try again in a moment",
         StoreError::Sql(_) | StoreError::Value(_) => "run `cmem doctor`",
     };
     Failure::new(what, error, hint)

@@ -9,7 +9,7 @@ use crate::config::Paths;
 use crate::error::Failure;
 use crate::mode::Mode;
 use crate::render;
-use crate::retrieve::{self, Filter, Found, Hit};
+use crate::retrieve::{self, Filter, Found, Hit, Parts, Suggestion};
 
 const WHAT: &str = "search";
 
@@ -19,7 +19,18 @@ struct Answer<'a> {
     total: usize,
     indexes: &'a [&'static str],
     pending_events: i64,
-    results: &'a [Hit],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    did_you_mean: &'a [Suggestion],
+    results: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    hit: &'a Hit,
+    /// Only when asked for; then `null` for a row that is not ranked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<Option<&'a Parts>>,
 }
 
 /// Runs the command.
@@ -32,29 +43,39 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
     let store = reader::open(WHAT, paths)?;
     let mode = reader::mode(paths, printer);
     let place = reader::place(WHAT, store.as_ref(), &args.scope)?;
-    let found = match &store {
+    let (found, suggestions) = match &store {
         Some(store) => {
             let filter = filter(args, &mode, &place);
             retrieve::search(store, &query, &filter, args.limit, args.offset)
+                .and_then(|found| Ok((found, retrieve::did_you_mean(store, &query, &filter)?)))
                 .map_err(|error| reader::store_failure(WHAT, &error))?
         }
-        None => Found { total: 0, indexes: Vec::new(), hits: Vec::new() },
+        None => (Found::default(), Vec::new()),
     };
     let pending = reader::pending(paths, printer);
     if printer.wants_json() {
+        let row = |hit| Row { hit, explain: args.explain.then(|| found.parts.get(&hit.id)) };
         printer.json(&Answer {
             query: &query,
             total: found.total,
             indexes: &found.indexes,
             pending_events: pending.0 + pending.1,
-            results: &found.hits,
+            did_you_mean: &suggestions,
+            results: found.hits.iter().map(row).collect(),
         });
         return Ok(());
     }
     for hit in &found.hits {
         printer.data(&render::row(hit, &mode, place.home.as_deref()));
+        if args.explain {
+            printer.data(&render::score(found.parts.get(&hit.id)));
+        }
     }
     printer.talk(&footer(&found, &place, args.offset));
+    for Suggestion { typed, nearest } in &suggestions {
+        printer
+            .talk(&render::line(&format!("{typed} is in no record; did you mean {}?", nearest.join(", "))));
+    }
     if let Some(line) = reader::pending_line(pending) {
         printer.talk(&line);
     }

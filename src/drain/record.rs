@@ -1,19 +1,16 @@
 //! From a confirmed answer to memory: one transaction for everything that a batch leaves behind.
 
-use std::path::Path;
-use std::time::Duration;
-
 use crate::adopt;
 use crate::config::{Paths, Price, Provider};
 use crate::git;
 use crate::index;
-use crate::model::{Draft, Event, EventKind, Identity, SummaryDraft, Timestamp};
+use crate::model::{Draft, Event, EventKind, SummaryDraft, Timestamp};
 use crate::notices;
 use crate::observer::{Answer, Batch, Reply, Similar, Verdict};
 use crate::privacy::Cleaner;
 use crate::retrieve;
 use crate::spool::Claimed;
-use crate::store::{Call, NewObservation, NewPrompt, NewSummary, Store, StoreError, Trace};
+use crate::store::{Call, NewObservation, NewPrompt, NewSummary, Standing, Store, StoreError};
 
 /// How many of the session's titles the observer is shown, so that it does not repeat itself.
 const TITLES: usize = 20;
@@ -221,7 +218,7 @@ impl Memory {
             (usage.input + usage.output) / i64::try_from(reply.drafts.len().max(1)).unwrap_or(1);
         let agent = common_agent(&claimed.events);
 
-        let trace = trace(&claimed.identity);
+        let trace = adopt::trace(&claimed.identity);
         let transaction = self.store.begin()?;
         let place = transaction.place(&claimed.identity, &trace)?;
         transaction.session(session, place.project, &claimed.identity, first.at, last.at)?;
@@ -249,6 +246,7 @@ impl Memory {
                     model: &model,
                     tokens_spent,
                     created_at: last.at,
+                    standing: Standing::OBSERVED,
                 },
             )?;
             if stored.duplicate {
@@ -285,16 +283,6 @@ fn brings_commits(input: &serde_json::Value) -> bool {
         && ["merge", "pull", "rebase", "cherry-pick", "commit", "fetch"]
             .iter()
             .any(|word| command.contains(word))
-}
-
-/// What can be told of the branch of a worktree while it is there.
-fn trace(identity: &Identity) -> Trace {
-    let (Some(_), Some(head)) = (&identity.worktree, &identity.head) else { return Trace::default() };
-    let Ok(lines) = git::MainLines::open(Path::new(&identity.key), Duration::ZERO) else {
-        return Trace::default();
-    };
-    let recorded = lines.record(identity.branch.as_deref(), head, identity.main_head.as_deref());
-    Trace { born: recorded.born, base: recorded.base, own: recorded.own }
 }
 
 /// The subagent that all of the evidence comes from.

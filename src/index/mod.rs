@@ -3,10 +3,12 @@
 mod fts;
 mod meaning;
 mod reembed;
+mod spelling;
 mod split;
 mod vectors;
 
 pub use fts::{record_observation, record_prompt, record_summary};
 pub use reembed::{embed_some, unembedded};
-pub use split::{Term, query_terms, tokens};
+pub use spelling::{is_comparable, nearest_words};
+pub use split::{Term, query_terms, spelled, tokens};
 pub use vectors::{Kept, Near, kept, meaning_of, nearest, observations, rarity, rebuild, refresh};

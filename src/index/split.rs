@@ -45,6 +45,43 @@ pub fn query_terms(text: &str) -> Vec<Term> {
     terms
 }
 
+/// How a text writes a token, if it is a word or several that are joined there: `max_retry_count` for
+/// `maxretrycount`.
+pub fn spelled(text: &str, token: &str) -> Option<String> {
+    let chars = Splitter::new(text).chars;
+    let is_word = |at: usize| chars.get(at).is_some_and(|c| classify(*c) == Class::Word);
+    let word_end = |at: usize| (at..chars.len()).find(|at| !is_word(*at)).unwrap_or(chars.len());
+    let starts = (0..chars.len()).filter(|at| is_word(*at) && !(*at > 0 && is_word(at - 1)));
+    for start in starts {
+        let mut end = word_end(start);
+        let mut joined = fold(&chars[start..end]);
+        while joined.len() < token.len()
+            && token.starts_with(&joined)
+            && chars.get(end).is_some_and(|c| CONNECTORS.contains(*c))
+            && is_word(end + 1)
+        {
+            let next = end + 1;
+            end = word_end(next);
+            joined.push_str(&fold(&chars[next..end]));
+        }
+        if joined == token {
+            return Some(chars[start..end].iter().collect());
+        }
+    }
+    None
+}
+
+/// Whether a token is one that people spell letter by letter: in a script with blanks, and no number.
+pub(super) fn is_spelled_out(token: &str) -> bool {
+    let letters = token.chars().filter(|c| classify(*c) == Class::Word && !c.is_ascii_digit()).count();
+    letters * 2 > token.chars().count()
+}
+
+/// Whether a token carries no meaning of its own.
+pub(super) fn is_stop_word(token: &str) -> bool {
+    STOP_WORDS.contains(&token)
+}
+
 /// Takes what the splitter finds.
 trait Sink {
     /// An identifier or word: its leaf parts, and forms that join several of them.
@@ -91,7 +128,7 @@ struct Asked(Vec<Term>);
 
 impl Sink for Asked {
     fn word(&mut self, parts: &[String], wholes: &[String]) {
-        let stop = parts.len() == 1 && wholes.is_empty() && STOP_WORDS.contains(&parts[0].as_str());
+        let stop = parts.len() == 1 && wholes.is_empty() && is_stop_word(&parts[0]);
         self.0.push(Term { parts: parts.to_vec(), whole: wholes.last().cloned(), stop });
     }
 
@@ -379,6 +416,22 @@ mod tests {
             [("C++", "plain C code"), ("回滚", "回家 滚动"), ("登录", "接口鉴权"), ("cat", "concat")]
         {
             assert!(!finds(query, text), "{query} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_found_as_the_text_writes_it() {
+        for (token, text, written) in [
+            ("maxretrycount", "overflow of `max_retry_count`.", Some("max_retry_count")),
+            ("maxretrycount", "src/max.rs sets cfg.MAX-RETRY-COUNT", Some("MAX-RETRY-COUNT")),
+            ("parsehttpheader", "call parseHTTPHeader()", Some("parseHTTPHeader")),
+            ("strasse", "die Straße", Some("Straße")),
+            ("retry", "max_retry_count", Some("retry")),
+            ("openrs", "moved src/store/open.rs away", Some("open.rs")),
+            ("http", "call parseHTTPHeader()", None),
+            ("max", "maximum", None),
+        ] {
+            assert_eq!(spelled(text, token).as_deref(), written, "{token} in {text}");
         }
     }
 

@@ -58,6 +58,17 @@ pub enum Priority {
     High,
 }
 
+impl Priority {
+    /// As it is stored.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Normal => "normal",
+            Self::High => "high",
+        }
+    }
+}
+
 /// The state of a memory; nothing is ever deleted by a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -80,6 +91,17 @@ pub enum Source {
     Observer,
     User,
     Import,
+}
+
+impl Source {
+    /// As it is stored.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Observer => "observer",
+            Self::User => "user",
+            Self::Import => "import",
+        }
+    }
 }
 
 /// A memory as stored, and as `cmem get --json` prints it.

@@ -47,7 +47,7 @@ fn read_paths(input: &Value) -> Vec<&str> {
 }
 
 /// `path` as seen from `root`; `./` and `..` are resolved by their text.
-pub(super) fn relative(path: &str, root: &str, cwd: &str) -> String {
+pub(crate) fn relative(path: &str, root: &str, cwd: &str) -> String {
     // A backslash is an ordinary character of a name unless the checkout lies on a Windows drive.
     let windows = root.as_bytes().get(1) == Some(&b':');
     let unify = |path: &str| if windows { path.replace('\\', "/") } else { path.to_owned() };

@@ -15,7 +15,9 @@ use crate::mode::{Mode, ModeError};
 use crate::model::{Draft, Event, SummaryDraft, Timestamp};
 
 pub use class::remedy;
+pub(crate) use evidence::relative;
 pub use evidence::{Files, files};
+pub(crate) use text::{one_line, shorten};
 
 /// Stands in every request to a model, so that a hook recognises the observer's own request when it is fed back.
 pub const MARKER: &str = crate::model::OBSERVER_MARKER;

@@ -33,7 +33,7 @@ pub(super) fn elide(text: &str, max: usize) -> String {
 }
 
 /// White space and control characters become single spaces.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !line.is_empty() {
@@ -45,7 +45,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// Cuts one line to at most `max` characters, between words where the script has them; `…` marks the cut.
-pub(super) fn shorten(line: &str, max: usize) -> String {
+pub(crate) fn shorten(line: &str, max: usize) -> String {
     if line.chars().count() <= max {
         return line.to_owned();
     }

@@ -4,7 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Longest string kept, in characters. A longer one keeps its head and its tail, where commands and errors
 /// say what matters.
-pub(super) const MAX_CHARS: usize = 16_000;
+pub const MAX_CHARS: usize = 16_000;
 const HEAD_CHARS: usize = 9_500;
 const TAIL_CHARS: usize = 6_300;
 

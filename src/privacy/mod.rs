@@ -14,6 +14,7 @@ use once_cell::unsync::OnceCell;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+pub use bound::MAX_CHARS;
 pub use secrets::RULES_VERSION;
 pub use tags::is_wholly_private;
 

@@ -3,7 +3,7 @@
 use super::plain::{block, line};
 use super::style::{FAINT, ID, STRONG};
 use crate::mode::Mode;
-use crate::model::{Observation, Priority, Prompt, Status, Summary, Timestamp};
+use crate::model::{Observation, Priority, Prompt, Source, Status, Summary, Timestamp};
 use crate::retrieve::Record;
 
 /// Everything that is known of a record, as paragraphs; the mode names its type.
@@ -82,17 +82,21 @@ fn heading(id: &str, r#type: &str, title: &str) -> String {
 fn origin(project: &str, merged: Option<&str>, at: Timestamp, session: &str, prompt: Option<i64>) -> String {
     let merged = merged.map(|into| format!(", merged into {}", line(into))).unwrap_or_default();
     let prompt = prompt.map(|number| format!(", prompt {number}")).unwrap_or_default();
+    // What the user says is no part of one.
+    let session = if session.is_empty() { String::new() } else { format!(" · session {}", line(session)) };
     format!(
-        "{FAINT}{} · project {}{merged} · session {}{prompt}{FAINT:#}",
+        "{FAINT}{} · project {}{merged}{session}{prompt}{FAINT:#}",
         at.local("%Y-%m-%d %H:%M"),
-        line(project),
-        line(session)
+        line(project)
     )
 }
 
 /// What is out of the ordinary about a memory.
 fn standing(memory: &Observation) -> String {
     let mut said = Vec::new();
+    if memory.source == Source::User {
+        said.push(String::from("said by the user"));
+    }
     if memory.pinned {
         said.push(String::from("pinned"));
     }

@@ -5,9 +5,11 @@ mod context;
 mod full;
 mod index;
 mod plain;
+mod score;
 mod style;
 
 pub use context::{MAX_UNITS, RenderedContext, context};
 pub use full::record;
 pub use index::{row, timeline};
 pub use plain::line;
+pub use score::score;

@@ -6,18 +6,24 @@ mod hydrate;
 mod question;
 mod rank;
 mod scope;
+mod score;
 mod search;
+mod suggest;
 #[cfg(test)]
 mod tests;
 mod text;
 mod timeline;
+
+use std::collections::HashMap;
 
 use serde::Serialize;
 
 pub use context::context;
 pub use hydrate::get;
 pub use scope::{project_names, scope, scope_by_name};
+pub use score::{Factors, Parts, PassedBy};
 pub use search::{Using, search, search_with, similar};
+pub use suggest::{Suggestion, did_you_mean};
 pub use timeline::{Anchor, timeline};
 
 use crate::model::{Observation, Prompt, RecordId, Status, Summary, Timestamp};
@@ -120,7 +126,7 @@ pub struct Hit {
 }
 
 /// The answer to a search.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Found {
     /// How many records match in all.
     pub total: usize,
@@ -128,6 +134,9 @@ pub struct Found {
     pub indexes: Vec<&'static str>,
     /// This page of them, best first (newest first without a query text).
     pub hits: Vec<Hit>,
+    /// What the scores of this page are made of. Not there for rows that are not ranked: what is beyond the best rows
+    /// of each index, and everything without a query text.
+    pub parts: HashMap<RecordId, Parts>,
 }
 
 /// What happened around one record.

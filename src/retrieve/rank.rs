@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::Record;
 use super::hydrate::get;
 use super::question::{Question, Similarity};
+use super::score::{Factors, Parts, PassedBy};
 use crate::index::{self, Kept, Term, tokens};
 use crate::model::{Priority, RecordId, Status, Timestamp};
 use crate::store::{Store, StoreError};
@@ -54,9 +55,16 @@ pub(super) struct Candidate {
 #[derive(Debug, Clone)]
 pub(super) struct Ranked {
     pub(super) id: RecordId,
-    pub(super) has_all: bool,
     pub(super) score: f64,
+    pub(super) parts: Parts,
     at: i64,
+}
+
+impl Ranked {
+    /// It holds every term.
+    pub(super) fn has_all(&self) -> bool {
+        self.parts.passed_by == PassedBy::AllWords
+    }
 }
 
 /// Best first; without what is neither similar nor holds enough of the terms.
@@ -75,26 +83,44 @@ pub(super) fn rank(
         .zip(records.iter().zip(&kept))
         .map(|(candidate, (record, kept))| {
             let similarity = question.as_mut().map(|question| question.similarity(kept)).unwrap_or_default();
-            Row { candidate, record, similarity, score: similarity.score() + bm25_share(candidate.bm25) }
+            Row { candidate, record, similarity, words: bm25_share(candidate.bm25) }
         })
         .collect();
-    rows.sort_by(|a, b| b.score.total_cmp(&a.score));
+    rows.sort_by(|a, b| b.score().total_cmp(&a.score()));
     let best = rows.iter().map(|row| row.similarity.score()).fold(0.0, f64::max);
-    let near = if best < answer(index::observations(store)?) { f64::INFINITY } else { NEAR_BEST * best };
+    let answer = answer(index::observations(store)?);
+    let floor = if best < answer { answer } else { NEAR_BEST * best };
 
     let asked = Asked::new(query, terms);
     let now = Timestamp::now();
     let mut ranked = Vec::new();
     for (place, row) in rows.into_iter().enumerate() {
-        let text = text_of(row.record);
-        let shown = row.candidate.has_all || row.similarity.score() >= near;
-        let read = if place < READ || !shown { asked.read(&text) } else { ReadWords::default() };
-        if !shown && read.coverage < COVERAGE {
+        let passed_by = match row.candidate.has_all {
+            true => Some(PassedBy::AllWords),
+            false => (row.similarity.score() >= floor).then_some(PassedBy::Meaning),
+        };
+        if passed_by.is_none() && row.candidate.bm25 == 0.0 {
             continue;
         }
-        let score = asked.lift(row.record, &text) + row.score + PAIRS_SHARE * read.pairs;
-        let Candidate { id, has_all, at, .. } = row.candidate;
-        ranked.push(Ranked { id, has_all, score: score * factor(row.record, now), at });
+        let text = text_of(row.record);
+        let read = if place < READ || passed_by.is_none() { asked.read(&text) } else { ReadWords::default() };
+        let Some(passed_by) = passed_by.or((read.coverage >= COVERAGE).then_some(PassedBy::SomeWords)) else {
+            continue;
+        };
+        let parts = Parts {
+            cosine: row.similarity.cosine,
+            maxsim: row.similarity.maxsim,
+            meaning: row.similarity.score(),
+            bm25: row.candidate.bm25,
+            words: row.words,
+            neighbours: PAIRS_SHARE * read.pairs,
+            exact: asked.lift(row.record, &text),
+            factors: factors(row.record, now),
+            floor,
+            passed_by,
+        };
+        let Candidate { id, at, .. } = row.candidate;
+        ranked.push(Ranked { id, score: parts.score(), parts, at });
     }
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then((b.at, b.id).cmp(&(a.at, a.id))));
     Ok(ranked)
@@ -105,7 +131,14 @@ struct Row<'a> {
     candidate: Candidate,
     record: &'a Record,
     similarity: Similarity,
-    score: f64,
+    /// What its BM25 counts for.
+    words: f64,
+}
+
+impl Row<'_> {
+    fn score(&self) -> f64 {
+        self.similarity.score() + self.words
+    }
 }
 
 fn bm25_share(bm25: f64) -> f64 {
@@ -205,29 +238,31 @@ fn owned((a, b): (&str, &str)) -> (String, String) {
 }
 
 /// What speaks for a record beside its text.
-fn factor(record: &Record, now: Timestamp) -> f64 {
+fn factors(record: &Record, now: Timestamp) -> Factors {
     let recency = |at: Timestamp| {
         let days = now.since_ms(at).max(0) as f64 / 86_400_000.0;
         RECENCY * RECENT_DAYS / (RECENT_DAYS + days)
     };
     match record {
-        Record::Observation(o) => {
-            let priority = match o.priority {
+        Record::Observation(o) => Factors {
+            priority: match o.priority {
                 Priority::High => PRIORITY,
                 Priority::Normal => 0.0,
                 Priority::Low => -PRIORITY,
-            };
-            let used = USE * (o.hit_count.max(0) as f64 / MANY_USES).min(1.0);
-            let active = if o.status == Status::Active { 1.0 } else { RETIRED };
-            active * (1.0 + priority + used + recency(o.created_at))
-        }
+            },
+            recency: recency(o.created_at),
+            used: USE * (o.hit_count.max(0) as f64 / MANY_USES).min(1.0),
+            status: if o.status == Status::Active { 1.0 } else { RETIRED },
+            kind: 1.0,
+        },
         // They repeat what observations say better.
-        Record::Summary(s) => 0.8 * (1.0 + recency(s.created_at)),
-        Record::Prompt(p) => 0.6 * (1.0 + recency(p.created_at)),
+        Record::Summary(s) => Factors { recency: recency(s.created_at), kind: 0.8, ..Factors::default() },
+        Record::Prompt(p) => Factors { recency: recency(p.created_at), kind: 0.6, ..Factors::default() },
     }
 }
 
-fn text_of(record: &Record) -> String {
+/// Every text of a record, titles first.
+pub(super) fn text_of(record: &Record) -> String {
     match record {
         Record::Observation(o) => [
             o.title.as_str(),

@@ -63,7 +63,7 @@ pub fn search_with(
     if query.is_empty() || query == "*" {
         let (rows, total) = text::newest(store, filter, wanted)?;
         let page: Vec<_> = rows.iter().skip(offset).take(limit).map(|row| (row.id, 0.0)).collect();
-        return Ok(Found { total, indexes: vec!["fts"], hits: hits(store, &page)? });
+        return Ok(Found { total, indexes: vec!["fts"], hits: hits(store, &page)?, parts: HashMap::new() });
     }
     let terms = query_terms(query);
     let content = content(&terms);
@@ -87,7 +87,7 @@ pub fn search_with(
 
     let known: HashSet<RecordId> = ranked.iter().map(|row| row.id).collect();
     let further = all.iter().map(|row| row.id).filter(|id| !known.contains(id));
-    let total = ranked.iter().filter(|row| !row.has_all).count() + all_total;
+    let total = ranked.iter().filter(|row| !row.has_all()).count() + all_total;
     let page: Vec<_> = ranked
         .iter()
         .map(|row| (row.id, row.score))
@@ -102,7 +102,9 @@ pub fn search_with(
     if question.is_some() {
         indexes.push("vector");
     }
-    Ok(Found { total, indexes, hits: hits(store, &page)? })
+    let hits = hits(store, &page)?;
+    let parts = ranked.iter().skip(offset).take(limit).map(|row| (row.id, row.parts)).collect();
+    Ok(Found { total, indexes, hits, parts })
 }
 
 /// Observations that look related to a text, for the observer: id, type and title.

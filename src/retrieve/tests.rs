@@ -4,7 +4,7 @@ use super::*;
 use crate::config::Paths;
 use crate::index;
 use crate::model::{Draft, Identity, SummaryDraft};
-use crate::store::{NewObservation, NewPrompt, NewSummary, Store, Trace};
+use crate::store::{NewObservation, NewPrompt, NewSummary, Standing, Store, Trace};
 
 struct Fixture {
     store: Store,
@@ -43,6 +43,7 @@ impl Fixture {
             model: "test",
             tokens_spent: 0,
             created_at: Timestamp(at),
+            standing: Standing::OBSERVED,
         };
         let stored = index::record_observation(&tx, &new).unwrap();
         tx.commit().unwrap();

@@ -12,7 +12,7 @@ use crate::store::{Store, StoreError};
 /// What so many rows hold is common. Matches are counted up to here (a person reads "10,000" as "many"), and of
 /// more only the last stored are ranked: BM25 takes about a microsecond for each row and term, and says least
 /// about terms that are everywhere.
-const COMMON: usize = if cfg!(test) { 50 } else { 10_000 };
+pub(super) const COMMON: usize = if cfg!(test) { 50 } else { 10_000 };
 
 /// A row with its BM25 score (higher is better), or 0.
 #[derive(Debug, Clone, Copy)]
@@ -113,9 +113,31 @@ fn matching(term: &Term) -> String {
 }
 
 /// Whether a term stands in so many rows of a table that it tells them hardly apart.
-fn is_common(store: &Store, table: Table, term: &Term) -> Result<bool, StoreError> {
+pub(super) fn is_common(store: &Store, table: Table, term: &Term) -> Result<bool, StoreError> {
     let sql = format!("SELECT 1 FROM {index} WHERE {index} MATCH ?", index = table.index);
     Ok(count(store, &sql, &[Value::from(matching(term))])? >= COMMON)
+}
+
+/// The newest record of a table that holds a term and passes the filter, of the `most` last that hold it.
+pub(super) fn holder(
+    store: &Store,
+    table: Table,
+    term: &Term,
+    filter: &Filter,
+    most: usize,
+) -> Result<Option<RecordId>, StoreError> {
+    let Table { name, alias, index, .. } = table;
+    let condition = condition(filter, table);
+    let sql = format!(
+        "SELECT {alias}.id FROM
+           (SELECT rowid AS row FROM {index} WHERE {index} MATCH ? ORDER BY rowid DESC LIMIT {most})
+         CROSS JOIN {name} {alias} ON {alias}.id = row WHERE 1 {} LIMIT 1",
+        condition.sql
+    );
+    let values = [Value::from(matching(term))].into_iter().chain(condition.values);
+    let mut statement = store.conn().prepare_cached(&sql)?;
+    let mut rows = statement.query(params_from_iter(values))?;
+    Ok(rows.next()?.map(|row| row.get(0)).transpose()?.map(|id| table.kind.id(id)))
 }
 
 /// How many rows are ranked before the filter looks at them: to look at each that matches costs more than all the rest.

@@ -102,6 +102,35 @@ impl Transaction<'_> {
         Ok(Place { project, branch: Some(branch), merged_into })
     }
 
+    /// The place of a known project, by its display name; of a worktree the branch that was there last. `None` = no
+    /// project is called so.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn place_by_name(&self, name: &str) -> Result<Option<Place>, StoreError> {
+        let named: Option<(i64, String, String)> = self
+            .tx
+            .prepare_cached("SELECT id, key, worktree FROM projects WHERE name = ?1")?
+            .query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        let Some((id, key, worktree)) = named else { return Ok(None) };
+        let project: Option<i64> = self
+            .tx
+            .prepare_cached("SELECT id FROM projects WHERE key = ?1 AND worktree = ?2")?
+            .query_row((self.meaning(&key)?, &worktree), |row| row.get(0))
+            .optional()?;
+        let project = project.unwrap_or(id);
+        let branch: Option<(i64, Option<i64>)> = self
+            .tx
+            .prepare_cached(
+                "SELECT id, adopted_into FROM branches WHERE project = ?1 ORDER BY id DESC LIMIT 1",
+            )?
+            .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let (branch, merged_into) = branch.map_or((None, None), |(id, into)| (Some(id), into));
+        Ok(Some(Place { project, branch, merged_into }))
+    }
+
     /// Points every row of a branch to `parent`; returns how many observations and summaries.
     ///
     /// # Errors

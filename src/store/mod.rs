@@ -20,4 +20,4 @@ pub use open::{Store, require_sqlite_version};
 pub use outbox::{Fate, Notice, NoticeCount};
 pub use read::Counts;
 pub(crate) use rows::{OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, observation, prompt, summary};
-pub use write::{NewObservation, NewPrompt, NewSummary, Stored, Transaction};
+pub use write::{NewObservation, NewPrompt, NewSummary, Standing, Stored, Transaction};

@@ -1,10 +1,10 @@
-//! What the drainer writes: everything that a batch leaves behind, in one transaction.
+//! What is written: everything that a batch leaves behind, or that the user says, in one transaction.
 
 use rusqlite::{OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
 use super::{Place, Store, StoreError};
-use crate::model::{Draft, Identity, SummaryDraft, Timestamp};
+use crate::model::{Draft, Identity, Priority, Source, SummaryDraft, Timestamp};
 
 /// A write transaction; dropped without `commit` it leaves no trace.
 #[derive(Debug)]
@@ -35,6 +35,22 @@ pub struct NewObservation<'a> {
     pub model: &'a str,
     pub tokens_spent: i64,
     pub created_at: Timestamp,
+    pub standing: Standing,
+}
+
+/// Who says it, and how much and how long it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the field names are the documentation")]
+pub struct Standing {
+    pub source: Source,
+    pub priority: Priority,
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Standing {
+    /// An observer says it; it matters as others do, for good.
+    pub const OBSERVED: Self =
+        Self { source: Source::Observer, priority: Priority::Normal, expires_at: None };
 }
 
 /// A summary to store.
@@ -176,9 +192,9 @@ impl Transaction<'_> {
             .prepare_cached(
                 "INSERT INTO observations (uid, project, type, title, subtitle, narrative, facts, concepts,
                    keywords, files_read, files_modified, session, prompt_number, agent, model, tokens_spent,
-                   content_key, created_at, updated_at, branch, merged_into)
+                   content_key, created_at, updated_at, branch, merged_into, source, priority, expires_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18, ?19,
-                   ?20)",
+                   ?20, ?21, ?22, ?23)",
             )?
             .execute(rusqlite::params![
                 uuid::Uuid::now_v7().to_string(),
@@ -201,6 +217,9 @@ impl Transaction<'_> {
                 new.created_at.0,
                 new.place.branch,
                 new.place.merged_into,
+                new.standing.source.name(),
+                new.standing.priority.name(),
+                new.standing.expires_at.map(|at| at.0),
             ])?;
         let id = self.tx.last_insert_rowid();
         self.supersede(id, new.place.project, &draft.supersedes)?;

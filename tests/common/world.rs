@@ -211,6 +211,13 @@ impl World {
         self.hook(&payload::note(text, dir)).silent();
     }
 
+    /// Remembers a text in the project; returns its id.
+    #[track_caller]
+    pub fn remember(&self, args: &[&str]) -> i64 {
+        let answer = self.cmem(&[&["remember", "--json"], args].concat()).json();
+        answer["id"].as_i64().unwrap_or_else(|| panic!("no id in {answer}"))
+    }
+
     /// Drains in the foreground until nothing is due.
     #[track_caller]
     pub fn drain(&self) {

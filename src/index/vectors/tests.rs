@@ -6,7 +6,7 @@ use super::*;
 use crate::config::Paths;
 use crate::index;
 use crate::model::{Draft, Identity, Timestamp};
-use crate::store::{NewObservation, Trace};
+use crate::store::{NewObservation, Standing, Trace};
 
 struct Fixture {
     store: Store,
@@ -48,6 +48,7 @@ impl Fixture {
                 model: "test",
                 tokens_spent: 0,
                 created_at: Timestamp(1),
+                standing: Standing::OBSERVED,
             };
             index::record_observation(&tx, &new).unwrap();
         }

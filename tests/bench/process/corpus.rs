@@ -4,7 +4,7 @@
 use cmem::config::Paths;
 use cmem::index;
 use cmem::model::{Draft, Timestamp};
-use cmem::store::{NewObservation, Store, Trace};
+use cmem::store::{NewObservation, Standing, Store, Trace};
 
 use crate::common::World;
 use std::env;
@@ -57,6 +57,7 @@ pub fn fill_here(arguments: &[String]) {
                 model: "bench",
                 tokens_spent: 0,
                 created_at: Timestamp(start + i64::try_from(number).unwrap() * 60_000),
+                standing: Standing::OBSERVED,
             };
             index::record_observation(&tx, &observation).unwrap();
         }

@@ -21,7 +21,7 @@ use cmem::config::Paths;
 use cmem::index;
 use cmem::model::{Draft, Identity, RecordId, Timestamp};
 use cmem::retrieve::{self, Filter, Scope, Using};
-use cmem::store::{NewObservation, Store, Trace};
+use cmem::store::{NewObservation, Standing, Store, Trace};
 
 use figures::{Figures, Row};
 use sets::Set;
@@ -95,6 +95,7 @@ fn fill(paths: &Paths, set: &Set) -> Vec<i64> {
             model: "eval",
             tokens_spent: 0,
             created_at: Timestamp::now(),
+            standing: Standing::OBSERVED,
         };
         index::record_observation(&tx, &new).unwrap().id
     });
