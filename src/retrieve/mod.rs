@@ -2,23 +2,28 @@
 
 mod conditions;
 mod context;
+mod everyday;
 mod hydrate;
 mod question;
 mod rank;
+mod recall;
 mod scope;
 mod search;
 #[cfg(test)]
 mod tests;
 mod text;
 mod timeline;
+mod topic;
 
 use serde::Serialize;
 
 pub use context::context;
 pub use hydrate::get;
+pub use recall::{may_recall, recall};
 pub use scope::{project_names, scope, scope_by_name};
 pub use search::{Using, search, search_with, similar};
 pub use timeline::{Anchor, timeline};
+pub use topic::Branch;
 
 use crate::model::{Observation, Prompt, RecordId, Status, Summary, Timestamp};
 

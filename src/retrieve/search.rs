@@ -145,7 +145,7 @@ impl Candidates {
 }
 
 /// The nearest observations that pass the filter.
-fn near(store: &Store, question: &Question, filter: &Filter) -> Result<Vec<Row>, StoreError> {
+pub(super) fn near(store: &Store, question: &Question, filter: &Filter) -> Result<Vec<Row>, StoreError> {
     if !tables(filter).any(|table| table.kind == RecordKind::Observation) {
         return Ok(Vec::new());
     }
