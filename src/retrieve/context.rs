@@ -38,7 +38,7 @@ pub fn context(
     already_shown: &[i64],
 ) -> Result<ContextPlan, StoreError> {
     let mut topic = Topic::new(store, scope, branch)?;
-    let ids = competitors(store, scope, &topic)?;
+    let ids = competitors(store, scope, &mut topic)?;
     let relevance: HashMap<i64, f64> = topic.relevance(store, &ids)?.into_iter().collect();
     let now = Timestamp::now();
     let mut rows = observations(store, &ids)?;
@@ -112,7 +112,7 @@ fn branches(scope: &Scope) -> Vec<(&'static str, Option<i64>)> {
     }
 }
 
-fn competitors(store: &Store, scope: &Scope, topic: &Topic) -> Result<Vec<i64>, StoreError> {
+fn competitors(store: &Store, scope: &Scope, topic: &mut Topic) -> Result<Vec<i64>, StoreError> {
     let mut ids = active(store, &topic.nearest(store, scope)?)?;
     for (condition, project) in branches(scope) {
         // The planner would read every row of the project to find the few that are kept.

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use super::everyday;
 use super::hydrate::observations;
-use super::question::{Question, Similarity};
-use super::search::near;
+use super::question::{Question, Similarity, cosine};
+use super::search::{passing, with_merged};
 use super::{Filter, RecordKind, Scope};
-use crate::index::{self, query_terms};
+use crate::index::{self, Near, query_terms};
 use crate::model::{Observation, RecordId, Status, Timestamp};
 use crate::store::{Store, StoreError};
 
@@ -19,6 +19,9 @@ const LEAST_LOG: f64 = 0.032;
 const LEAST_MOST: f64 = 0.5;
 /// How much more a prompt needs that is about the work itself.
 const EVERYDAY: f64 = 0.4;
+
+/// So many of the nearest vectors are compared word by word.
+const COMPARED: usize = 50;
 
 /// Both similarities must speak for a memory: pieces alone meet by chance, and a vector alone says little of names.
 pub(super) fn relevance(similarity: Similarity) -> f64 {
@@ -36,7 +39,7 @@ pub(super) fn least(store: &Store) -> Result<f64, StoreError> {
 
 /// Whether a prompt can remind of anything; found out without a look at the memory.
 pub fn may_recall(prompt: &str) -> bool {
-    everyday::likeness(prompt).is_some()
+    !everyday::is_short(prompt)
 }
 
 /// The `most` memories of a scope that a prompt is about, most relevant first; seldom any. `already_shown` are left out.
@@ -50,9 +53,14 @@ pub fn recall(
     already_shown: &[i64],
     most: usize,
 ) -> Result<Vec<Observation>, StoreError> {
-    let Some(everyday) = everyday::likeness(prompt) else { return Ok(Vec::new()) };
-    let least = least(store)? + EVERYDAY * everyday;
-    let relevant = relevant(store, scope, prompt, least)?;
+    if !may_recall(prompt) {
+        return Ok(Vec::new());
+    }
+    let least = least(store)? + EVERYDAY * everyday::likeness(prompt);
+    let Some(mut question) = Question::new(store, prompt, &query_terms(prompt))? else {
+        return Ok(Vec::new());
+    };
+    let relevant = relevant(store, scope, &mut question, least)?;
     let shown: HashSet<i64> = already_shown.iter().copied().collect();
     let ids: Vec<i64> = relevant.iter().map(|(id, _)| *id).filter(|id| !shown.contains(id)).collect();
     let now = Timestamp::now();
@@ -67,16 +75,22 @@ pub fn recall(
 pub(super) fn relevant(
     store: &Store,
     scope: &Scope,
-    text: &str,
+    question: &mut Question,
     least: f64,
 ) -> Result<Vec<(i64, f64)>, StoreError> {
-    let Some(mut question) = Question::new(store, text, &query_terms(text))? else { return Ok(Vec::new()) };
+    let projects = match scope {
+        Scope::All => None,
+        Scope::Projects(ids) => Some(with_merged(store, ids)?),
+    };
+    let near = index::nearest(store, &question.vector, projects.as_deref(), COMPARED)?;
+    // The other similarity is at most 1: most are settled without a look at them.
+    let may_be = |near: &Near| cosine(near.product) >= least * least;
+    let ids: Vec<i64> = near.iter().filter(|near| may_be(near)).map(|near| near.observation).collect();
+    let relevant = relevant_of(store, question, &ids, least)?;
     let filter = Filter { kinds: vec![RecordKind::Observation], ..Filter::all(scope.clone()) };
-    let ids: Vec<i64> = near(store, &question, &filter)?
-        .iter()
-        .filter_map(|row| if let RecordId::Observation(id) = row.id { Some(id) } else { None })
-        .collect();
-    relevant_of(store, &mut question, &ids, least)
+    let ids: Vec<i64> = relevant.iter().map(|(id, _)| *id).collect();
+    let inside: HashSet<RecordId> = passing(store, &ids, &filter)?.iter().map(|row| row.id).collect();
+    Ok(relevant.into_iter().filter(|(id, _)| inside.contains(&RecordId::Observation(*id))).collect())
 }
 
 /// Those of some memories.
@@ -88,8 +102,11 @@ pub(super) fn relevant_of(
 ) -> Result<Vec<(i64, f64)>, StoreError> {
     let mut relevant: Vec<(i64, f64)> = index::kept(store, ids)?
         .iter()
-        .map(|(id, kept)| (*id, relevance(question.similarity(kept))))
-        .filter(|(_, relevance)| *relevance >= least)
+        .filter_map(|(id, kept)| {
+            let may_be = question.cosine(kept) >= least * least;
+            let found = if may_be { relevance(question.similarity(kept)) } else { 0.0 };
+            (may_be && found >= least).then_some((*id, found))
+        })
         .collect();
     relevant.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
     Ok(relevant)

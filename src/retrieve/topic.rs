@@ -3,13 +3,12 @@
 
 use std::collections::HashSet;
 
+use super::Scope;
 use super::everyday::has_subject;
 use super::question::Question;
-use super::recall::{least, relevant_of};
-use super::search::near;
-use super::{Filter, RecordKind, Scope};
+use super::recall::{least, relevant, relevant_of};
 use crate::index::query_terms;
-use crate::model::{Observation, RecordId};
+use crate::model::Observation;
 use crate::store::{Store, StoreError};
 
 /// So many of the last prompts are looked at for one that has a subject.
@@ -64,13 +63,10 @@ impl Topic {
         Ok(Self { question: Question::new(store, &text, &query_terms(&text))?, files, least: least(store)? })
     }
 
-    /// Ids of the memories that are nearest to it, of any age.
-    pub(super) fn nearest(&self, store: &Store, scope: &Scope) -> Result<Vec<i64>, StoreError> {
-        let Some(question) = &self.question else { return Ok(Vec::new()) };
-        let filter = Filter { kinds: vec![RecordKind::Observation], ..Filter::all(scope.clone()) };
-        let rows = near(store, question, &filter)?;
-        let id = |id| if let RecordId::Observation(id) = id { Some(id) } else { None };
-        Ok(rows.into_iter().filter_map(|row| id(row.id)).collect())
+    /// Ids of the memories that are relevant to it, of any age.
+    pub(super) fn nearest(&mut self, store: &Store, scope: &Scope) -> Result<Vec<i64>, StoreError> {
+        let Some(question) = &mut self.question else { return Ok(Vec::new()) };
+        Ok(relevant(store, scope, question, self.least)?.into_iter().map(|(id, _)| id).collect())
     }
 
     /// How relevant some memories are to it, those that are: above 0, 1 = twice what is needed.
