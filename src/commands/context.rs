@@ -7,10 +7,11 @@ use crate::cli::args::ScopeArgs;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
+use crate::git;
 use crate::mode::Mode;
 use crate::model::estimate_tokens;
 use crate::render::{self, RenderedContext};
-use crate::retrieve;
+use crate::retrieve::{self, Branch};
 
 const WHAT: &str = "context";
 
@@ -34,7 +35,12 @@ pub fn run(args: &ScopeArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
     let name = place.project.as_deref().unwrap_or("(all)");
     let context = match &store {
         Some(store) if settings.context_observations > 0 => {
-            let plan = retrieve::context(store, &place.scope, name, settings.context_observations, &[])
+            let branch = place.identity.as_ref().map(|identity| Branch {
+                name: identity.branch.clone(),
+                files: git::changed_files(identity),
+            });
+            let (branch, most) = (branch.unwrap_or_default(), settings.context_observations);
+            let plan = retrieve::context(store, &place.scope, name, &branch, most, &[])
                 .map_err(|error| reader::store_failure(WHAT, &error))?;
             render::context(&plan, &mode, settings.context_tokens, render::MAX_UNITS)
         }

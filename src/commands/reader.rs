@@ -70,15 +70,17 @@ pub(super) struct Place {
     pub project: Option<String>,
     /// The name that rows need not repeat; `None` when no row needs to name its project.
     pub home: Option<String>,
+    /// Where the reader stands, if that is whose memories are asked for.
+    pub identity: Option<Identity>,
 }
 
 /// The project of the current directory, unless the arguments say otherwise.
 pub(super) fn place(what: &str, store: Option<&Store>, args: &ScopeArgs) -> Result<Place, Failure> {
     if args.all_projects {
-        return Ok(Place { scope: Scope::All, project: None, home: Some(String::new()) });
+        return Ok(Place { scope: Scope::All, project: None, home: Some(String::new()), identity: None });
     }
-    let (scope, name, own) = match &args.project {
-        Some(name) => (named(what, store, name)?, name.clone(), name.clone()),
+    let (scope, name, own, identity) = match &args.project {
+        Some(name) => (named(what, store, name)?, name.clone(), name.clone(), None),
         None => {
             let identity = here();
             let scope = match store {
@@ -88,11 +90,11 @@ pub(super) fn place(what: &str, store: Option<&Store>, args: &ScopeArgs) -> Resu
                 None => Scope::Projects(Vec::new()),
             };
             let own = own_name(&identity);
-            (scope, identity.name, own)
+            (scope, identity.name.clone(), own, Some(identity))
         }
     };
     let single = matches!(&scope, Scope::Projects(ids) if ids.len() <= 1);
-    Ok(Place { scope, project: Some(name), home: (!single).then_some(own) })
+    Ok(Place { scope, project: Some(name), home: (!single).then_some(own), identity })
 }
 
 /// The identity of the current directory.

@@ -132,6 +132,12 @@ pub(super) static CATALOGUE: &[Setting] = &[
         "most memories in the context at session start; 0 = none",
     ),
     setting(
+        "CMEM_PROMPT_HITS",
+        "3",
+        Accepts::Number { min: 0, max: 10 },
+        "most memories that are told beside a prompt which is about them; 0 = none",
+    ),
+    setting(
         "CMEM_DAILY_TOKENS",
         "0",
         Accepts::Number { min: 0, max: u64::MAX },

@@ -1,4 +1,4 @@
-//! Where a directory belongs (repository, checkout, branch, commit), and whether the work of a branch is in the main
+//! Where a directory belongs (repository, checkout, branch, commit), which files a branch changed, and whether the work of a branch is in the main
 //! line. Reads files only; never starts `git`.
 
 mod history;
@@ -6,9 +6,11 @@ mod merged;
 mod patch;
 mod project;
 mod repo;
+mod touched;
 mod url;
 mod windows;
 
 pub use history::HistoryError;
 pub use merged::{MainLines, Recorded, Test, Verdict};
 pub use project::{home_of, identify, is_repository, linked_main, resolve};
+pub use touched::changed_files;

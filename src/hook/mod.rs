@@ -7,6 +7,7 @@ pub mod agents;
 mod decode;
 mod guard;
 pub mod install;
+mod prompt;
 mod read;
 mod reply;
 mod triage;
@@ -85,10 +86,11 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     let identity = identity(&trail, &event);
     let reply = match (&event.kind, &identity) {
         (EventKind::SessionStart { source }, Some(identity)) => {
-            reply::session_start(paths, settings, &event, identity, *source)
+            reply::session_start(paths, settings, &trail, &event, identity, *source)
         }
         _ => Ok(None),
     };
+    let asked = prompt::asked(&event, settings).and_then(|text| Some((text, identity.clone()?)));
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let wakes = wakes_drainer(paths, &event, settings);
     let places = identity.is_some().then(|| event.cwd.clone());
@@ -100,6 +102,9 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     if let Some(cwd) = places {
         trail.add_place(&cwd)?;
     }
+    // The prompt is kept already, whatever becomes of this.
+    let recalled =
+        asked.and_then(|(text, identity)| prompt::recalled(paths, settings, &trail, &identity, &text));
     if wakes || length.is_long() {
         drain::wake(paths, settings);
     }
@@ -107,7 +112,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
         // After the wake: a session start itself does not call a provider that refuses the credentials.
         Pause::grant_probe(paths)?;
     }
-    reply
+    Ok(reply?.or_else(|| recalled.map(|text| reply::beside_prompt(&text))))
 }
 
 /// Where the event happened: looked up at the session's first event in a directory and where the commit matters.

@@ -1,4 +1,4 @@
-//! What a hook says: the context at session start, and a notice when only the user can mend something.
+//! What a hook says: the context at session start, memories beside a prompt, and a notice when only the user can mend something.
 
 use std::cell::LazyCell;
 use std::ops::Deref;
@@ -13,8 +13,8 @@ use crate::log;
 use crate::mode::{Mode, fill};
 use crate::model::{Event, Identity, StartSource, Timestamp};
 use crate::render;
-use crate::retrieve;
-use crate::spool::{Pause, Relief, SessionState, Shown, Spool, SpoolError};
+use crate::retrieve::{self, Branch};
+use crate::spool::{Pause, Relief, SessionState, Shown, Spool, SpoolError, Trail};
 use crate::store::{Store, StoreError};
 
 /// The answer to a SessionStart, if there is anything to say. A spool that is only busy does not keep the context
@@ -25,6 +25,7 @@ use crate::store::{Store, StoreError};
 pub(super) fn session_start(
     paths: &Paths,
     settings: &Settings,
+    trail: &Trail,
     event: &Event,
     identity: &Identity,
     source: StartSource,
@@ -35,7 +36,7 @@ pub(super) fn session_start(
         Err(error) => return Err(error),
     };
     let session = spool.as_ref().and_then(|spool| spool.session(&event.session).ok()).unwrap_or_default();
-    let known = spool.as_ref().and_then(|spool| already_shown(spool, &session, event, source));
+    let known = already_shown(spool.as_ref(), &session, trail, event, source);
     // Read only when there is something to say.
     let mode = LazyCell::new(|| mode(paths, settings));
     let shown_before = known.as_deref().unwrap_or_default();
@@ -54,6 +55,8 @@ pub(super) fn session_start(
         shown.observations.extend(&context.shown);
         text = Some(context.text);
     }
+    // For the prompts to come, which do not open the spool.
+    trail.add_told(&shown.observations, true)?;
     if let Some(spool) = spool {
         spool.set_shown(event, &shown)?;
     }
@@ -62,15 +65,19 @@ pub(super) fn session_start(
 
 /// What the session's history holds already: nothing when it starts or was emptied.
 fn already_shown(
-    spool: &Spool,
+    spool: Option<&Spool>,
     session: &SessionState,
+    trail: &Trail,
     event: &Event,
     source: StartSource,
 ) -> Option<Vec<i64>> {
     match source {
         StartSource::Startup | StartSource::Clear | StartSource::Compact => None,
         StartSource::Resume | StartSource::Fork => {
-            session.shown.clone().or_else(|| spool.latest_shown(&event.cwd).ok().flatten())
+            let latest = || spool.and_then(|spool| spool.latest_shown(&event.cwd).ok().flatten());
+            let at_start = session.shown.clone().or_else(latest);
+            let with_prompts = [at_start.clone().unwrap_or_default(), trail.told().to_vec()].concat();
+            (at_start.is_some() || !with_prompts.is_empty()).then_some(with_prompts)
         }
     }
 }
@@ -89,8 +96,9 @@ fn context(
     let store = Store::open_read_only(paths)?;
     bring_home(paths, &store, identity);
     let scope = retrieve::scope(&store, identity)?;
-    let mut plan =
-        retrieve::context(&store, &scope, &identity.name, settings.context_observations, already_shown)?;
+    let branch = Branch { name: identity.branch.clone(), files: git::changed_files(identity) };
+    let most = settings.context_observations;
+    let mut plan = retrieve::context(&store, &scope, &identity.name, &branch, most, already_shown)?;
     if !already_shown.is_empty() {
         // A session that goes on has seen every summary up to then.
         let seen_until = session.shown_at.unwrap_or_default();
@@ -175,6 +183,15 @@ pub(super) fn cannot_write(paths: &Paths, settings: &Settings, why: &str) -> Opt
     message(None, Some(&render::line(&fill(&mode.labels.unwritable, &values))))
 }
 
+/// The answer to a prompt that memories are told beside.
+pub(super) fn beside_prompt(memories: &str) -> String {
+    json!({ "hookSpecificOutput": additional("UserPromptSubmit", memories) }).to_string()
+}
+
+fn additional(event: &str, context: &str) -> Value {
+    json!({ "hookEventName": event, "additionalContext": context })
+}
+
 /// One JSON object, or nothing when there is nothing to say.
 fn message(context: Option<&str>, notice: Option<&str>) -> Option<String> {
     if context.is_none() && notice.is_none() {
@@ -182,10 +199,7 @@ fn message(context: Option<&str>, notice: Option<&str>) -> Option<String> {
     }
     let mut reply = serde_json::Map::new();
     if let Some(context) = context {
-        reply.insert(
-            String::from("hookSpecificOutput"),
-            json!({ "hookEventName": "SessionStart", "additionalContext": context }),
-        );
+        reply.insert(String::from("hookSpecificOutput"), additional("SessionStart", context));
     }
     if let Some(notice) = notice {
         reply.insert(String::from("systemMessage"), Value::from(notice));

@@ -40,6 +40,11 @@ impl Cost {
         }
     }
 
+    /// Whole tokens of this limit.
+    pub(super) fn tokens(self) -> usize {
+        self.quarters / 4
+    }
+
     /// The `share`th part of this limit.
     pub(super) fn part(self, share: usize) -> Self {
         Self { quarters: self.quarters / share, units: self.units / share }

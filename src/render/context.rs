@@ -1,4 +1,4 @@
-//! The text at session start: what a new session should be told, within a budget of tokens.
+//! The texts that the model is told: at session start, and beside a prompt. Each keeps within a budget of tokens.
 //!
 //! The text goes into a model's context. So it is fenced and labelled as recalled data, and nothing inside
 //! can end the fence or look like a tag; `privacy` strips the fence when it comes back in a later event.
@@ -19,6 +19,9 @@ const CLOSE: &str = "</cmem-context>";
 /// Most tokens of a title, and of the line below it.
 const TITLE_TOKENS: usize = 60;
 const DETAIL_TOKENS: usize = 110;
+const FEWEST_DETAIL_TOKENS: usize = 8;
+/// What stands around it in its line.
+const INDENT_TOKENS: usize = 1;
 /// Most tokens of one line of the summary.
 const SUMMARY_TOKENS: usize = 100;
 /// The summary may take a third of what is left; full forms half of what is left after it.
@@ -67,9 +70,50 @@ pub fn context(plan: &ContextPlan, mode: &Mode, tokens: usize, max_units: usize)
     RenderedContext { text: lines.join("\n"), shown }
 }
 
-fn header(project: &str, labels: &Labels) -> Vec<String> {
+/// Renders memories that a prompt is about, within `tokens` and `max_units`: title and detail where both fit, each
+/// memory with an equal share; then the title alone.
+pub fn hits(
+    project: &str,
+    memories: &[Observation],
+    mode: &Mode,
+    tokens: usize,
+    max_units: usize,
+) -> RenderedContext {
+    let head = fence(project, &mode.labels).to_vec();
+    let limit = Cost::limit(tokens, max_units);
+    let mut used = Cost::of(&head) + Cost::of(&[CLOSE.to_owned()]);
+    if memories.is_empty() || !used.fits(limit) {
+        return RenderedContext::default();
+    }
+    let share = limit.minus(used).part(memories.len());
+    let (mut lines, mut shown) = (head, Vec::new());
+    for memory in memories {
+        let title = vec![title_line(memory, mode)];
+        let detail = share.minus(Cost::of(&title)).tokens().saturating_sub(INDENT_TOKENS).min(DETAIL_TOKENS);
+        let full = [title.clone(), detail_line(memory, detail).into_iter().collect()].concat();
+        let Some(form) = [full, title].into_iter().find(|form| (used + Cost::of(form)).fits(limit)) else {
+            break;
+        };
+        used = used + Cost::of(&form);
+        lines.extend(form);
+        shown.push(memory.id);
+    }
+    if shown.is_empty() {
+        return RenderedContext::default();
+    }
+    lines.push(CLOSE.to_owned());
+    RenderedContext { text: lines.join("\n"), shown }
+}
+
+/// What opens the fence, and what the rest is.
+fn fence(project: &str, labels: &Labels) -> [String; 2] {
     let project = clipped(&untagged(project), TITLE_TOKENS);
-    vec![OPEN.to_owned(), untagged(&fill(&labels.intro, &[("project", &project)])), untagged(&labels.further)]
+    [OPEN.to_owned(), untagged(&fill(&labels.intro, &[("project", &project)]))]
+}
+
+fn header(project: &str, labels: &Labels) -> Vec<String> {
+    let [open, intro] = fence(project, labels);
+    vec![open, intro, untagged(&labels.further)]
 }
 
 fn overflow(count: usize, labels: &Labels) -> String {
@@ -115,7 +159,8 @@ fn memory_lines(observations: &[Observation], mode: &Mode, room: Cost) -> (Vec<S
     let mut full_so_far = true;
     let (mut lines, mut shown) = (heading, Vec::new());
     for (index, memory) in observations.iter().enumerate() {
-        let full: Vec<String> = short[index].iter().cloned().chain(detail_line(memory)).collect();
+        let full: Vec<String> =
+            short[index].iter().cloned().chain(detail_line(memory, DETAIL_TOKENS)).collect();
         let with_full = used + Cost::of(&full);
         full_so_far = full_so_far && (with_full.fits(half) || (with_full + rest[index + 1]).fits(room));
         let form = if full_so_far { &full } else { &short[index] };
@@ -149,8 +194,8 @@ fn title_line(memory: &Observation, mode: &Mode) -> String {
     ))
 }
 
-/// Narrative and facts, without what the title says already.
-fn detail_line(memory: &Observation) -> Option<String> {
+/// Narrative and facts, without what the title says already; nothing rather than a word or two.
+fn detail_line(memory: &Observation, tokens: usize) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut said = vec![folded(&memory.title)];
     for text in std::iter::once(&memory.narrative).chain(&memory.facts) {
@@ -163,7 +208,8 @@ fn detail_line(memory: &Observation) -> Option<String> {
     if parts.is_empty() && !said[0].contains(&folded(&memory.subtitle)) {
         parts.push(untagged(&memory.subtitle));
     }
-    (!parts.is_empty()).then(|| format!("  {}", clipped(&parts.join("; "), DETAIL_TOKENS)))
+    let is_worth_it = !parts.is_empty() && tokens >= FEWEST_DETAIL_TOKENS;
+    is_worth_it.then(|| format!("  {}", clipped(&parts.join("; "), tokens)))
 }
 
 /// A text as far as repetition is concerned.

@@ -1,4 +1,4 @@
-//! Records as text: for people at a terminal, and for the model at session start. Pure functions.
+//! Records as text: for people at a terminal, and for the model. Pure functions.
 
 mod budget;
 mod context;
@@ -8,7 +8,7 @@ mod plain;
 mod score;
 mod style;
 
-pub use context::{MAX_UNITS, RenderedContext, context};
+pub use context::{MAX_UNITS, RenderedContext, context, hits};
 pub use full::record;
 pub use index::{row, timeline};
 pub use plain::line;

@@ -1,21 +1,31 @@
 //! What a new session should be told, ranked.
 
-use std::collections::HashSet;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 
 use super::hydrate::{observations, summaries};
+use super::topic::{Branch, Topic};
 use super::{ContextPlan, Scope};
 use crate::model::{Observation, Priority, Timestamp};
 use crate::store::{Store, StoreError};
 
-/// The newest rows that compete for a place; older ones are found by search.
+/// The newest rows that compete for a place, beside those that are kept whatever their age and those that are nearest to
+/// what is worked on; the others are found by search.
 const COMPETITORS: i64 = 300;
-/// Ranks of recency that one high priority, or five uses, outweigh.
-const PRIORITY_RANKS: f64 = 25.0;
-const USE_RANKS: f64 = 5.0;
+/// What speaks for a memory. The newest has 1 for its age, and the one after so many others half of it.
+const HALF_AGE: f64 = 25.0;
+/// High priority makes up for the distance from there to the newest; low priority takes as much away.
+const PRIORITY: f64 = 0.5;
+/// Each use, as far as it counts.
+const USE: f64 = 0.1;
 const MOST_USES: i64 = 5;
+/// What is all about the topic of the new session stands beside the newest ones.
+const TOPIC: f64 = 0.8;
+/// What is all about files that the branch touches, beside those of the last sessions.
+const FILES: f64 = 0.5;
 
-/// Ranks the memories of a scope: pins first, then recency with priority and use as mild factors. Nothing
-/// depends on the clock but expiry, so that the same memory gives the same plan.
+/// Ranks the memories of a scope: pins first, then what is new, important, used, and about what the branch does.
+/// Nothing depends on the clock but expiry, so that the same memory and the same branch give the same plan.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -23,17 +33,27 @@ pub fn context(
     store: &Store,
     scope: &Scope,
     project: &str,
+    branch: &Branch,
     limit: usize,
     already_shown: &[i64],
 ) -> Result<ContextPlan, StoreError> {
-    let ids = competitors(store, scope)?;
+    let mut topic = Topic::new(store, scope, branch)?;
+    let ids = competitors(store, scope, &mut topic)?;
+    let relevance: HashMap<i64, f64> = topic.relevance(store, &ids)?.into_iter().collect();
     let now = Timestamp::now();
     let mut rows = observations(store, &ids)?;
     rows.retain(|row| row.expires_at.is_none_or(|end| end > now));
     rows.sort_by_key(|row| std::cmp::Reverse((row.created_at, row.id)));
-    let mut ranked: Vec<(f64, Observation)> =
-        rows.into_iter().enumerate().map(|(age, row)| (rank(age, &row), row)).collect();
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut ranked: Vec<(f64, Observation)> = rows
+        .into_iter()
+        .enumerate()
+        .map(|(age, row)| {
+            let topical = TOPIC * relevance.get(&row.id).copied().unwrap_or_default();
+            (worth(age, &row) + topical + FILES * topic.overlap(&row), row)
+        })
+        .collect();
+    // Stable: of equal worth the newer comes first.
+    ranked.sort_by(|a, b| (b.1.pinned, b.0).partial_cmp(&(a.1.pinned, a.0)).unwrap_or(Ordering::Equal));
 
     let shown: HashSet<i64> = already_shown.iter().copied().collect();
     let mut titles = HashSet::new();
@@ -55,15 +75,15 @@ pub fn context(
     })
 }
 
-/// Smaller is better: the age in ranks, less what speaks for the row.
-fn rank(age: usize, row: &Observation) -> f64 {
+/// What a memory is worth by itself, so many others being newer.
+fn worth(age: usize, row: &Observation) -> f64 {
+    let recency = HALF_AGE / (HALF_AGE + age as f64);
     let priority = match row.priority {
-        Priority::High => -PRIORITY_RANKS,
+        Priority::High => PRIORITY,
         Priority::Normal => 0.0,
-        Priority::Low => PRIORITY_RANKS,
+        Priority::Low => -PRIORITY,
     };
-    let used = row.hit_count.clamp(0, MOST_USES) as f64 * -USE_RANKS;
-    if row.pinned { f64::MIN / 2.0 + age as f64 } else { age as f64 + priority + used }
+    recency + priority + USE * row.hit_count.clamp(0, MOST_USES) as f64
 }
 
 fn normalised(title: &str) -> String {
@@ -92,8 +112,8 @@ fn branches(scope: &Scope) -> Vec<(&'static str, Option<i64>)> {
     }
 }
 
-fn competitors(store: &Store, scope: &Scope) -> Result<Vec<i64>, StoreError> {
-    let mut ids = Vec::new();
+fn competitors(store: &Store, scope: &Scope, topic: &mut Topic) -> Result<Vec<i64>, StoreError> {
+    let mut ids = active(store, &topic.nearest(store, scope)?)?;
     for (condition, project) in branches(scope) {
         // The planner would read every row of the project to find the few that are kept.
         let kept = ("INDEXED BY observations_kept", "AND (pinned = 1 OR priority = 'high')");
@@ -112,6 +132,15 @@ fn competitors(store: &Store, scope: &Scope) -> Result<Vec<i64>, StoreError> {
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)
+}
+
+/// Those of some rows that were not replaced.
+fn active(store: &Store, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
+    let marks = vec!["?"; ids.len()].join(",");
+    let sql = format!("SELECT id FROM observations WHERE id IN ({marks}) AND status = 'active'");
+    let mut statement = store.conn().prepare(&sql)?;
+    let rows = statement.query_map(rusqlite::params_from_iter(ids), |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn count_active(store: &Store, scope: &Scope) -> Result<usize, StoreError> {

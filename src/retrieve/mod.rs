@@ -2,9 +2,11 @@
 
 mod conditions;
 mod context;
+mod everyday;
 mod hydrate;
 mod question;
 mod rank;
+mod recall;
 mod scope;
 mod score;
 mod search;
@@ -13,6 +15,7 @@ mod suggest;
 mod tests;
 mod text;
 mod timeline;
+mod topic;
 
 use std::collections::HashMap;
 
@@ -20,11 +23,13 @@ use serde::Serialize;
 
 pub use context::context;
 pub use hydrate::get;
+pub use recall::{may_recall, recall};
 pub use scope::{project_names, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};
 pub use search::{Using, search, search_with, similar};
 pub use suggest::{Suggestion, did_you_mean};
 pub use timeline::{Anchor, timeline};
+pub use topic::Branch;
 
 use crate::model::{Observation, Prompt, RecordId, Status, Summary, Timestamp};
 

@@ -68,10 +68,16 @@ impl Question {
 
     /// Compares with a record.
     pub(super) fn similarity(&mut self, kept: &Kept) -> Similarity {
-        let cosine = kept.vector.as_ref().map_or(0, |vector| embed::dot(&self.vector, vector));
-        Similarity {
-            cosine: f64::from(cosine) * f64::from(QUANTUM * QUANTUM),
-            maxsim: f64::from(self.pieces.maxsim(&kept.tokens)),
-        }
+        Similarity { cosine: self.cosine(kept), maxsim: f64::from(self.pieces.maxsim(&kept.tokens)) }
     }
+
+    /// The part of that which costs little.
+    pub(super) fn cosine(&self, kept: &Kept) -> f64 {
+        cosine(kept.vector.as_ref().map_or(0, |vector| embed::dot(&self.vector, vector)))
+    }
+}
+
+/// The cosine that a product of two kept vectors stands for.
+pub(super) fn cosine(product: i32) -> f64 {
+    f64::from(product) * f64::from(QUANTUM * QUANTUM)
 }

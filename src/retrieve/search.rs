@@ -177,7 +177,7 @@ fn near(store: &Store, question: &Question, filter: &Filter) -> Result<Vec<Row>,
 }
 
 /// The projects themselves, and those from which something was merged into them.
-fn with_merged(store: &Store, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
+pub(super) fn with_merged(store: &Store, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
     let marks = vec!["?"; ids.len()].join(",");
     let mut statement = store.conn().prepare_cached(&format!(
         "SELECT DISTINCT project FROM observations WHERE merged_into IN ({marks})"
@@ -193,7 +193,7 @@ fn with_merged(store: &Store, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
 }
 
 /// Those of some observations that pass the filter, in their order.
-fn passing(store: &Store, ids: &[i64], filter: &Filter) -> Result<Vec<Row>, StoreError> {
+pub(super) fn passing(store: &Store, ids: &[i64], filter: &Filter) -> Result<Vec<Row>, StoreError> {
     let condition = condition(filter, TABLES[0]);
     let mut found = HashMap::new();
     for chunk in ids.chunks(200) {

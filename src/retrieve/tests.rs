@@ -179,7 +179,7 @@ fn a_parent_sees_what_was_merged_into_it_everywhere() {
     let scope = f.scope(&main);
     assert_eq!(f.titles("jwt", &Filter::all(scope.clone())), ["jwt choice"]);
     assert_eq!(f.titles("", &Filter::all(scope.clone())), ["jwt choice"]);
-    assert_eq!(context(&f.store, &scope, "app", 9, &[]).unwrap().observations.len(), 1);
+    assert_eq!(context(&f.store, &scope, "app", &Branch::default(), 9, &[]).unwrap().observations.len(), 1);
     let (records, _) = get(&f.store, &[RecordId::Observation(id)]).unwrap();
     let Record::Observation(record) = &records[0] else { panic!() };
     assert_eq!((record.project.as_str(), record.merged_into.as_deref()), ("app/wt", Some("app")));
@@ -263,7 +263,7 @@ fn the_context_is_ranked_and_leaves_out_what_was_shown() {
     sql("UPDATE observations SET pinned = 1 WHERE id = ?1", ids[0]);
     sql("UPDATE observations SET status = 'superseded' WHERE id = ?1", ids[5]);
     sql("UPDATE observations SET expires_at = 1 WHERE id = ?1", ids[4]);
-    let plan = context(&f.store, &Scope::All, "app", 2, &[ids[3]]).unwrap();
+    let plan = context(&f.store, &Scope::All, "app", &Branch::default(), 2, &[ids[3]]).unwrap();
     let got: Vec<i64> = plan.observations.iter().map(|row| row.id).collect();
     assert_eq!(got, [ids[0], ids[2]]);
     assert_eq!(plan.more, 2, "one more and the expired one, which is still active");
@@ -279,7 +279,7 @@ fn near_copies_and_replaced_rows_appear_once() {
         3,
         Draft { supersedes: vec![old], ..titled("Project moved to another forge, forgejo is gone") },
     );
-    let plan = context(&f.store, &Scope::All, "app", 9, &[]).unwrap();
+    let plan = context(&f.store, &Scope::All, "app", &Branch::default(), 9, &[]).unwrap();
     assert_eq!(plan.observations.iter().map(|row| row.id).collect::<Vec<_>>(), [new]);
     assert_eq!(f.find("forgejo").len(), 2, "what was replaced stays findable");
 }

@@ -1,5 +1,5 @@
 //! What a hook must know of its session, in a small file beside the database: whether the present turn is
-//! private, and which directories have their identity in the journal already. The file only grows, by one line
+//! private, which directories have their identity in the journal already, and which memories were told. The file only grows, by one line
 //! where something changed, so that parallel hooks cannot undo each other.
 
 use std::fmt::Write as _;
@@ -16,6 +16,8 @@ use crate::config::Paths;
 const PRIVATE: &str = "private";
 const PUBLIC: &str = "public";
 const PLACE: &str = "at ";
+const TOLD: &str = "told ";
+const ANEW: &str = "anew";
 
 /// The trail of one session.
 #[derive(Debug)]
@@ -23,18 +25,24 @@ pub struct Trail {
     path: PathBuf,
     private: bool,
     places: Vec<String>,
+    told: Vec<i64>,
 }
 
 impl Trail {
     /// The trail of a session; an empty one when there is none yet.
     pub fn read(paths: &Paths, session: &str) -> Self {
         let path = paths.trails().join(file_name(session));
-        let mut trail = Self { path, private: false, places: Vec::new() };
+        let mut trail = Self { path, private: false, places: Vec::new(), told: Vec::new() };
         for line in fs::read_to_string(&trail.path).unwrap_or_default().lines() {
             match line {
                 PRIVATE => trail.private = true,
                 PUBLIC => trail.private = false,
-                _ => trail.places.extend(line.strip_prefix(PLACE).map(str::to_owned)),
+                ANEW => trail.told.clear(),
+                _ => {
+                    trail.places.extend(line.strip_prefix(PLACE).map(str::to_owned));
+                    let told = line.strip_prefix(TOLD).unwrap_or_default().split(' ');
+                    trail.told.extend(told.filter_map(|id| id.parse::<i64>().ok()));
+                }
             }
         }
         trail
@@ -48,6 +56,27 @@ impl Trail {
     /// Whether the journal holds the identity of this directory.
     pub fn knows(&self, cwd: &str) -> bool {
         self.places.iter().any(|place| place == cwd)
+    }
+
+    /// Ids of the memories that the session's history holds.
+    pub fn told(&self) -> &[i64] {
+        &self.told
+    }
+
+    /// Remembers that memories were told; `anew`: in a history that was empty.
+    ///
+    /// # Errors
+    /// [`SpoolError::File`] when it cannot be written.
+    pub fn add_told(&self, observations: &[i64], anew: bool) -> Result<(), SpoolError> {
+        let mut lines = Vec::new();
+        if anew && !self.told.is_empty() {
+            lines.push(ANEW.to_owned());
+        }
+        if !observations.is_empty() {
+            let ids: Vec<String> = observations.iter().map(i64::to_string).collect();
+            lines.push(format!("{TOLD}{}", ids.join(" ")));
+        }
+        if lines.is_empty() { Ok(()) } else { self.append(&lines.join("\n")) }
     }
 
     /// Begins a turn.
@@ -124,6 +153,22 @@ mod tests {
         assert!(!Trail::read(&paths, "other").knows("/a"));
         let files: Vec<_> = fs::read_dir(paths.trails()).unwrap().collect();
         assert_eq!(files.len(), 1);
+    }
+
+    #[test]
+    fn what_was_told_adds_up_until_the_history_is_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        let trail = || Trail::read(&paths, "s");
+        trail().add_told(&[], true).unwrap();
+        assert!(!paths.trails().exists(), "nothing to remember is no file");
+        trail().add_told(&[3, 1], true).unwrap();
+        trail().add_told(&[7], false).unwrap();
+        assert_eq!(trail().told(), [3, 1, 7]);
+        trail().add_told(&[9], true).unwrap();
+        assert_eq!(trail().told(), [9]);
+        trail().add_told(&[], true).unwrap();
+        assert_eq!(trail().told(), Vec::<i64>::new());
     }
 
     #[test]

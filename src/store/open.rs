@@ -1,7 +1,7 @@
 //! Opening a database file: version rules, pragmas and numbered migrations, shared by `memory.db` and `spool.db`.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -12,6 +12,9 @@ use crate::config::Paths;
 /// Oldest SQLite without the WAL-reset race that many short-lived writers hit
 /// (<https://sqlite.org/releaselog/3_51_3.html>).
 const OLDEST_SQLITE: i32 = 3_051_003;
+
+/// Steps of SQLite's machine (some 100 µs) between two looks at the clock.
+const STEPS: i32 = 1_000;
 
 static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_memory.sql")] };
 
@@ -67,6 +70,21 @@ impl Store {
         file.parent().map(Path::to_owned)
     }
 
+    /// Opens for a look that somebody waits for: waits for no other process, brings no file up to date, and gives up
+    /// what takes longer than `patience`.
+    ///
+    /// # Errors
+    /// As [`Store::open_read_only`]; statements fail once the time is over.
+    pub fn glance(paths: &Paths, patience: Duration) -> Result<Self, StoreError> {
+        let end = Instant::now() + patience;
+        let mut conn = open_existing(&paths.memory(), Duration::ZERO)?;
+        if user_version(&conn, &paths.memory())? != SCHEMA.version() {
+            return Err(StoreError::Missing { path: paths.memory() });
+        }
+        conn.progress_handler(STEPS, Some(move || Instant::now() > end))?;
+        Ok(Self { conn })
+    }
+
     /// The connection, for `index` and `retrieve`.
     pub(crate) fn conn(&self) -> &Connection {
         &self.conn
@@ -100,10 +118,7 @@ pub(crate) fn open_writable(path: &Path, schema: &Schema, busy: Duration) -> Res
 
 /// Opens `path` read-only; a file with an older schema is brought up to date first.
 pub(crate) fn open_readable(path: &Path, schema: &Schema, busy: Duration) -> Result<Connection, StoreError> {
-    if !path.exists() {
-        return Err(StoreError::Missing { path: path.to_owned() });
-    }
-    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX, busy)?;
+    let conn = open_existing(path, busy)?;
     let version = user_version(&conn, path)?;
     refuse_newer(path, version, schema)?;
     if version < schema.version() {
@@ -112,6 +127,13 @@ pub(crate) fn open_readable(path: &Path, schema: &Schema, busy: Duration) -> Res
         return open_readable(path, schema, busy);
     }
     Ok(conn)
+}
+
+fn open_existing(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    if !path.exists() {
+        return Err(StoreError::Missing { path: path.to_owned() });
+    }
+    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX, busy)
 }
 
 fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, StoreError> {

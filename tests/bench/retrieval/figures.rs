@@ -23,6 +23,8 @@ pub(crate) struct Row {
     pub figures: Figures,
     /// Questions about nothing that were answered all the same.
     pub noise: Option<f64>,
+    /// Prompts about the work itself beside which something was told.
+    pub everyday: Option<f64>,
 }
 
 impl Figures {
@@ -56,25 +58,30 @@ impl fmt::Display for Row {
         for (name, value) in self.figures.named() {
             write!(f, "  {name} {value:>5.1}")?;
         }
-        match self.noise {
-            Some(noise) => write!(f, "  answered without an answer {noise:>5.1}"),
-            None => Ok(()),
+        if let Some(noise) = self.noise {
+            write!(f, "  answered without an answer {noise:>5.1}")?;
         }
+        if let Some(everyday) = self.everyday {
+            write!(f, "  beside everyday prompts {everyday:>5.1}")?;
+        }
+        Ok(())
     }
 }
 
 pub(crate) fn as_text(rows: &[Row]) -> String {
-    let mut text = String::from("set\tmethod\tR@1\tR@5\tR@10\tMRR@10\tnDCG@10\tnoise\n");
+    let mut text = String::from("set\tmethod\tR@1\tR@5\tR@10\tMRR@10\tnDCG@10\tnoise\teveryday\n");
     for row in rows {
         let values: Vec<String> =
             row.figures.named().iter().map(|(_, value)| format!("{value:.1}")).collect();
-        let noise = row.noise.map_or_else(String::new, |noise| format!("{noise:.1}"));
-        text.push_str(&format!("{}\t{}\t{}\t{noise}\n", row.set, row.method, values.join("\t")));
+        let shown = |part: Option<f64>| part.map_or_else(String::new, |part| format!("{part:.1}"));
+        let (noise, everyday) = (shown(row.noise), shown(row.everyday));
+        text.push_str(&format!("{}\t{}\t{}\t{noise}\t{everyday}\n", row.set, row.method, values.join("\t")));
     }
     text
 }
 
-/// What is more than the tolerance below the committed figures of the search that users get.
+/// What is more than the tolerance below the committed figures of the search that users get, and of what is told beside
+/// prompts.
 pub(crate) fn worse(rows: &[Row], committed: &str) -> Vec<String> {
     let known: HashMap<(&str, &str), Vec<&str>> = committed
         .lines()
@@ -85,10 +92,11 @@ pub(crate) fn worse(rows: &[Row], committed: &str) -> Vec<String> {
         })
         .collect();
     let mut worse = Vec::new();
-    for row in rows.iter().filter(|row| row.method == "hybrid") {
+    for row in rows.iter().filter(|row| matches!(row.method.as_str(), "hybrid" | "prompt")) {
         let Some(values) = known.get(&(row.set.as_str(), row.method.as_str())) else { continue };
         let now = row.figures.named().into_iter().map(|(name, value)| (name, value, 1.0));
         let now = now.chain(row.noise.map(|noise| ("noise", noise, -1.0)));
+        let now = now.chain(row.everyday.map(|everyday| ("everyday", everyday, -1.0)));
         for ((name, value, sign), before) in now.zip(values) {
             let before: f64 = before.parse().unwrap();
             if sign * (before - value) > TOLERANCE + 0.05 {

@@ -29,12 +29,15 @@ use sets::Set;
 const METHODS: [(&str, Using); 3] =
     [("text", Using::Text), ("vector", Using::Vectors), ("hybrid", Using::Both)];
 
+/// As many memories as are told beside a prompt.
+const HITS: usize = 3;
+
 fn main() -> ExitCode {
     let eval = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eval");
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let write = arguments.iter().any(|word| word == "--write");
     let further = arguments.iter().find(|word| !word.starts_with("--"));
-    let unanswerable = sets::unanswerable(&eval);
+    let (unanswerable, everyday) = (sets::unanswerable(&eval), sets::everyday(&eval));
     let mut rows = Vec::new();
     for set in
         sets::own(&eval).into_iter().chain(further.iter().flat_map(|folder| sets::further(folder.as_ref())))
@@ -50,9 +53,23 @@ fn main() -> ExitCode {
         let noise = noise(&paths, &unanswerable);
         for (method, figures) in found {
             let noise = (method == "hybrid").then_some(noise);
-            rows.push(Row { set: set.name.clone(), method: method.to_owned(), figures, noise });
+            rows.push(Row {
+                set: set.name.clone(),
+                method: method.to_owned(),
+                figures,
+                noise,
+                everyday: None,
+            });
             println!("{}", rows.last().unwrap());
         }
+        rows.push(Row {
+            set: set.name.clone(),
+            method: String::from("prompt"),
+            figures: recalled(&paths, &set, &ids),
+            noise: Some(told_beside(&paths, &unanswerable)),
+            everyday: Some(told_beside(&paths, &everyday)),
+        });
+        println!("{}", rows.last().unwrap());
     }
     let kept = eval.join("figures.tsv");
     if write {
@@ -115,6 +132,25 @@ fn ask(paths: &Paths, set: &Set, ids: &[i64], using: Using) -> Figures {
         (hits, wanted.len())
     });
     Figures::of(ranks)
+}
+
+/// What is told beside the questions as prompts, unasked.
+fn recalled(paths: &Paths, set: &Set, ids: &[i64]) -> Figures {
+    let store = Store::open_read_only(paths).unwrap();
+    let ranks = set.questions.iter().map(|question| {
+        let found = retrieve::recall(&store, &Scope::All, &question.text, &[], HITS).unwrap();
+        let wanted: Vec<i64> = question.answers.iter().map(|at| ids[*at]).collect();
+        (found.iter().map(|row| wanted.contains(&row.id)).collect(), wanted.len())
+    });
+    Figures::of(ranks)
+}
+
+/// Of some prompts, the part beside which something is told.
+fn told_beside(paths: &Paths, prompts: &[String]) -> f64 {
+    let store = Store::open_read_only(paths).unwrap();
+    let is_told =
+        |text: &&String| !retrieve::recall(&store, &Scope::All, text, &[], HITS).unwrap().is_empty();
+    100.0 * prompts.iter().filter(is_told).count() as f64 / prompts.len() as f64
 }
 
 /// Of the questions without an answer, the part that is answered all the same.

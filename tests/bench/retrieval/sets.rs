@@ -40,6 +40,11 @@ pub(crate) fn unanswerable(folder: &Path) -> Vec<String> {
     lines(&folder.join("unanswerable.jsonl")).iter().map(|line| text(&line["text"])).collect()
 }
 
+/// Prompts about the work itself.
+pub(crate) fn everyday(folder: &Path) -> Vec<String> {
+    lines(&folder.join("everyday.jsonl")).iter().map(|line| text(&line["text"])).collect()
+}
+
 /// LoCoMo, CMRC 2018 and DevBench, as far as they are there.
 pub(crate) fn further(folder: &Path) -> Vec<Set> {
     let read = |name: &str| {
