@@ -27,7 +27,7 @@ pub fn vector(tokens: &[(Token, f32)]) -> Option<Vector> {
     Some(sum.map(|value| value / length))
 }
 
-/// A vector as bytes, for [`super::dot`]: the product of two is their cosine divided by [`QUANTUM`] squared.
+/// A vector as bytes, for [`super::dot()`]: the product of two is their cosine divided by [`QUANTUM`] squared.
 pub fn quantize(vector: &Vector) -> [i8; DIM] {
     #[expect(clippy::cast_possible_truncation, reason = "clamped")]
     vector.map(|value| (value / QUANTUM).round().clamp(-127.0, 127.0) as i8)
