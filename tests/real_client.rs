@@ -56,6 +56,42 @@ fn the_second_session_knows_what_the_first_one_learned() {
 }
 
 #[test]
+fn a_prompt_about_something_remembered_reaches_the_model_with_it() {
+    with_each_client(|client| {
+        let (mut world, api) = (World::new(), AgentApi::start());
+        // What is told at the start would hide it.
+        world.set("CMEM_CONTEXT_TOKENS", "0");
+        let project = world.repository("project");
+        let _ = world.cmem(&["install", "--scope", "user"]).ok();
+        std::fs::write(project.join("deploy.sh"), "curl -f http://cache.internal/warm\n").unwrap();
+        api.script(vec![
+            Step::call("Read", json!({"file_path": project.join("deploy.sh")})),
+            Step::call("Bash", json!({"command": "cat deploy.sh | wc -l", "description": "Count lines"})),
+            Step::say("Deploys fail on Mondays because warm() runs before the cache host zirconium-6 is up."),
+        ]);
+        client.run(&world, &api, &project, "Why do deploys fail on Mondays?", &[]);
+        wait_for("the first session is stored", Duration::from_secs(30), || {
+            world.status()["memory"]["observations"].as_i64() >= Some(1)
+        });
+        world.wait_for_drainers();
+
+        let asks = [
+            ("The deploys fail on Mondays, what about the cache host?", true),
+            ("Run the tests again.", false),
+        ];
+        for (prompt, is_told) in asks {
+            let before = api.turns().len();
+            api.script(vec![Step::say("I see.")]);
+            client.run(&world, &api, &project, prompt, &[]);
+            let first = shown(&api.turns()[before]);
+            assert_eq!(first.contains("zirconium-6"), is_told, "{}: {prompt}: {first}", client.version);
+            assert_eq!(first.contains("recalled by cmem"), is_told, "{}: {prompt}", client.version);
+        }
+        world.assert_sound();
+    });
+}
+
+#[test]
 fn what_a_merged_and_removed_worktree_learned_is_told_in_the_main_checkout() {
     with_each_client(|client| {
         let (world, api) = (World::new(), AgentApi::start());

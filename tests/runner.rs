@@ -27,6 +27,7 @@ mod notices;
 mod operate;
 mod pauses;
 mod privacy;
+mod prompts;
 mod real_client;
 mod refusals;
 mod remember;

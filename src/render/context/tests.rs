@@ -190,3 +190,25 @@ proptest! {
         prop_assert_eq!(counted, rest > 0);
     }
 }
+
+#[test]
+fn hits_keep_within_their_budget_in_every_language() {
+    let long = "a reason that is told at some length, so that it takes its share of the budget; ".repeat(6);
+    let memories: Vec<Observation> =
+        (1..=10).map(|id| memory(id, &"a rather long title of a memory ".repeat(9), &long)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let paths = crate::config::Paths::resolve(Some(folder.path())).unwrap();
+    for id in Mode::built_in() {
+        let mode = Mode::load(id, &paths).unwrap();
+        for count in [1, 3, 10] {
+            let told = hits("api", &memories[..count], &mode, 300, MAX_UNITS);
+            assert!(estimate_tokens(&told.text) <= 300, "{id}: {}", told.text);
+            assert!(!told.shown.is_empty(), "{id}");
+            assert!(told.text.starts_with(OPEN) && told.text.ends_with(CLOSE));
+        }
+    }
+    let three = hits("api", &memories[..3], &Mode::english(), 300, MAX_UNITS);
+    assert_eq!(three.shown, [1, 2, 3]);
+    assert_eq!(hits("api", &[], &Mode::english(), 300, MAX_UNITS), RenderedContext::default());
+    assert_eq!(hits("api", &memories, &Mode::english(), 30, MAX_UNITS), RenderedContext::default());
+}
