@@ -119,8 +119,10 @@ fn last_prompt(store: &Store, scope: &Scope) -> Result<Option<String>, StoreErro
 fn recent_files(store: &Store, scope: &Scope, branch: &str) -> Result<Vec<String>, StoreError> {
     let mut files = Vec::new();
     for project in inside_out(scope).into_iter().flatten() {
+        // The planner would read every row of the project to find those of a few sessions.
         let sql = format!(
-            "SELECT o.files_modified FROM observations o WHERE o.project = ?1 AND o.session IN
+            "SELECT o.files_modified FROM observations o INDEXED BY observations_session
+             WHERE o.project = ?1 AND o.session IN
                (SELECT session FROM sessions WHERE project = ?1 AND branch = ?2 ORDER BY last_at DESC, id DESC
                 LIMIT {SESSIONS})"
         );
