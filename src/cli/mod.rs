@@ -3,6 +3,7 @@
 pub mod args;
 mod dispatch;
 pub mod printer;
+pub(crate) mod progress;
 pub(crate) mod when;
 
 pub use dispatch::run;

@@ -1,14 +1,14 @@
 //! `cmem drain`: process what waits, in the foreground, or as the detached child of a hook.
 
-use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::reader;
 use crate::cli::args::DrainArgs;
 use crate::cli::printer::Printer;
+use crate::cli::progress;
 use crate::config::{Paths, Settings, Sources};
 use crate::drain::{self, DrainError, Drained, Drainer, Outlook, Progress};
 use crate::error::Failure;
@@ -176,10 +176,7 @@ struct Bar {
 
 impl Bar {
     fn new() -> Self {
-        let bar = if io::stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} events, {eta} left") {
-            bar.set_style(style);
-        }
+        let bar = progress::bar(0, "events");
         Self { bar, done: 0 }
     }
 }

@@ -1,12 +1,10 @@
 //! `cmem reindex`: make the vector index anew.
 
-use std::io::{self, IsTerminal};
-
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::reader;
 use crate::cli::printer::Printer;
+use crate::cli::progress;
 use crate::config::Paths;
 use crate::error::Failure;
 use crate::index;
@@ -26,7 +24,7 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         return Ok(());
     }
     let store = Store::open(paths).map_err(failure)?;
-    let bar = bar(index::unembedded(&store).map_err(failure)?);
+    let bar = progress::bar(index::unembedded(&store).map_err(failure)?, "observations");
     let mut embedded = 0;
     loop {
         match index::embed_some(&store).map_err(failure)? {
@@ -43,12 +41,4 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     }
     printer.talk(&format!("{observations} observations indexed, {embedded} embedded anew"));
     Ok(())
-}
-
-fn bar(length: u64) -> ProgressBar {
-    let bar = if io::stderr().is_terminal() { ProgressBar::new(length) } else { ProgressBar::hidden() };
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} observations, {eta} left") {
-        bar.set_style(style);
-    }
-    bar
 }

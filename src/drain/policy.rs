@@ -95,7 +95,6 @@ pub(super) fn consequence(
     failures: u32,
     now: Timestamp,
 ) -> Consequence {
-    let later = |wait: Duration| now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
     // A wait of no time, or until a moment that is past, would be none.
     let floor = backoff(failures.saturating_sub(1));
     let of_provider = |until: Option<Timestamp>, reason: &str| of_provider(until, reason, class, history);
@@ -104,7 +103,7 @@ pub(super) fn consequence(
         // That others pass is no evidence here: they are what used the limit up.
         Verdict::RateLimited { retry_after } => {
             let wait = retry_after.unwrap_or(RATE_LIMIT_WAIT).max(floor);
-            of_provider(Some(later(wait)), "too many requests")
+            of_provider(Some(now.plus(wait)), "too many requests")
         }
         Verdict::Quota { message, .. } | Verdict::Auth { message } if history.others_pass => {
             of_batch(REFUSED_PASSES, message)
@@ -114,15 +113,15 @@ pub(super) fn consequence(
             if history.attempts > 0 =>
         {
             let failed = u32::try_from(history.failed + 1).unwrap_or(u32::MAX);
-            let kept = of_provider(Some(later(backoff(failed))), message);
+            let kept = of_provider(Some(now.plus(backoff(failed))), message);
             Consequence { stop: None, ..kept }
         }
         Verdict::Quota { reset, message } => {
-            let until = reset.map_or_else(|| later(QUOTA_WAIT), |reset| reset.max(later(floor)));
+            let until = reset.map_or_else(|| now.plus(QUOTA_WAIT), |reset| reset.max(now.plus(floor)));
             of_provider(Some(until), message)
         }
         Verdict::Auth { message } => of_provider(None, message),
-        Verdict::Transient { message } => of_provider(Some(later(backoff(failures))), message),
+        Verdict::Transient { message } => of_provider(Some(now.plus(backoff(failures))), message),
         Verdict::Unrecoverable { message } => {
             let kept = of_provider(None, message);
             Consequence { rows: RowUpdate { parked: true, ..kept.rows }, ..kept }
@@ -160,7 +159,7 @@ fn of_batch(most: i64, reason: &str, class: &'static str, history: History, now:
             attempts,
             failed: history.failed + 1,
             batch_limit: Some(half(history.size)),
-            due_at: now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)),
+            due_at: now.plus(wait),
             parked: history.size == 1 && attempts >= most,
             class,
             reason: reason.to_owned(),

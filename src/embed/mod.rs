@@ -11,7 +11,6 @@ mod vector;
 
 pub use dot::{dot, dots};
 pub use maxsim::{Query, weight};
-pub use model::score as log_probability;
 pub use tokenize::tokens;
 pub use vector::{DIM, QUANTUM, Vector, quantize, vector};
 
@@ -25,8 +24,6 @@ pub type Token = u32;
 pub const QUERY_TOKENS: usize = 64;
 /// Most tokens of a document that are kept for that.
 pub const DOCUMENT_TOKENS: usize = 256;
-/// Most tokens that go into a vector.
-pub const VECTOR_TOKENS: usize = 512;
 
 #[cfg(test)]
 mod tests;

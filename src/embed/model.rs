@@ -67,7 +67,7 @@ pub(super) fn find(piece: Hash) -> Option<Token> {
 }
 
 /// The logarithm of a token's probability.
-pub fn score(token: Token) -> f32 {
+pub(super) fn score(token: Token) -> f32 {
     f32::from(half(SCORES + 2 * token as usize).cast_signed()) / 1024.0
 }
 

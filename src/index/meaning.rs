@@ -15,11 +15,11 @@ const MOST_OF_A_FIELD: usize = 4_096;
 
 /// The meaning of one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Meaning {
-    /// Each once, in the order of the text; of more than [`DOCUMENT_TOKENS`] the weightiest.
-    pub(super) tokens: Vec<Token>,
+pub struct Meaning {
+    /// Each word piece once, in the order of the text; of more than [`DOCUMENT_TOKENS`] the weightiest.
+    pub tokens: Vec<Token>,
     /// `None` for a text without words.
-    pub(super) vector: Option<[i8; DIM]>,
+    pub vector: Option<[i8; DIM]>,
 }
 
 impl Meaning {
@@ -36,7 +36,7 @@ impl Meaning {
     }
 
     /// That of a text of one kind.
-    pub(super) fn of_text(text: &str) -> Self {
+    pub fn of_text(text: &str) -> Self {
         Self::of_fields(&[(text, OTHER)])
     }
 

@@ -8,7 +8,8 @@ mod split;
 mod vectors;
 
 pub use fts::{record_observation, record_prompt, record_summary};
+pub use meaning::Meaning;
 pub use reembed::{embed_some, unembedded};
 pub use spelling::{is_comparable, nearest_words};
 pub use split::{Term, query_terms, spelled, tokens};
-pub use vectors::{Kept, Near, kept, meaning_of, nearest, observations, rarity, rebuild, refresh};
+pub use vectors::{Near, kept, nearest, observations, rarity, rebuild, refresh};

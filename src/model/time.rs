@@ -1,7 +1,7 @@
 //! Instants: milliseconds since the Unix epoch in storage, RFC 3339 UTC in JSON, local time in text.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -19,6 +19,11 @@ impl Timestamp {
     /// This instant moved by `ms` milliseconds.
     pub fn plus_ms(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
+    }
+
+    /// This instant and so long after it.
+    pub fn plus(self, wait: Duration) -> Self {
+        self.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Milliseconds from `earlier` to this instant (negative if `earlier` is later).

@@ -55,12 +55,11 @@ pub(super) fn fate(
     queued_at: Timestamp,
     now: Timestamp,
 ) -> Fate {
-    let after = |wait: Duration| now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
     let (due_at, held) = match class {
         Class::Sent => return Fate::Sent,
         Class::Refused | Class::Unknown => return Fate::GivenUp { reason, remedy },
-        Class::RateLimited(wait) => (after(wait.unwrap_or(RATE_LIMIT_WAIT)), true),
-        Class::Transient => (after(backoff(tries)), false),
+        Class::RateLimited(wait) => (now.plus(wait.unwrap_or(RATE_LIMIT_WAIT)), true),
+        Class::Transient => (now.plus(backoff(tries)), false),
     };
     // After a long sleep of the machine there is still one attempt.
     if u128::try_from(now.since_ms(queued_at)).is_ok_and(|age| age >= MAX_AGE.as_millis()) {

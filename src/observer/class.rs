@@ -162,7 +162,7 @@ fn judge(status: u16, wait: Option<Duration>, complaint: &Complaint, now: Timest
     if complaint.is_out_of_credit(status) {
         let mut reset = in_text()
             .or(complaint.reset)
-            .or_else(|| wait.or(complaint.wait).map(|wait| later(now, wait)))
+            .or_else(|| wait.or(complaint.wait).map(|wait| now.plus(wait)))
             .filter(|at| *at > now);
         if complaint.is_of_google_day() {
             // The wait that Google names beside it is that of another limit.
@@ -218,10 +218,6 @@ fn status_of(codes: &str) -> u16 {
 
 fn until(at: Timestamp, now: Timestamp) -> Duration {
     Duration::from_millis(u64::try_from(at.since_ms(now)).unwrap_or_default())
-}
-
-fn later(now: Timestamp, wait: Duration) -> Timestamp {
-    now.plus_ms(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// The words of an HTML page or of anything else that is no JSON.

@@ -136,11 +136,8 @@ fn competitors(store: &Store, scope: &Scope, topic: &mut Topic) -> Result<Vec<i6
 
 /// Those of some rows that were not replaced.
 fn active(store: &Store, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
-    let marks = vec!["?"; ids.len()].join(",");
-    let sql = format!("SELECT id FROM observations WHERE id IN ({marks}) AND status = 'active'");
-    let mut statement = store.conn().prepare(&sql)?;
-    let rows = statement.query_map(rusqlite::params_from_iter(ids), |row| row.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let sql = "SELECT id FROM observations WHERE id IN (?ids) AND status = 'active'";
+    store.of_ids(ids, sql, &[], |row| row.get(0))
 }
 
 fn count_active(store: &Store, scope: &Scope) -> Result<usize, StoreError> {

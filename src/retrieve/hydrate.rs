@@ -2,16 +2,11 @@
 
 use std::collections::HashMap;
 
-use rusqlite::params_from_iter;
-
 use super::{Hit, Record, RecordKind};
 use crate::model::{Observation, Prompt, RecordId, Status, Summary, estimate_tokens};
 use crate::store::{
     OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, Store, StoreError, observation, prompt, summary,
 };
-
-/// Ids in one statement; SQLite's parameter limit is far above.
-const CHUNK: usize = 200;
 
 /// Whole records by id, in the order asked; ids that are not there come second.
 ///
@@ -68,19 +63,11 @@ fn load<T>(
     alias: &str,
     read: fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>, StoreError> {
-    let mut records = Vec::with_capacity(ids.len());
-    for chunk in ids.chunks(CHUNK) {
-        let marks = vec!["?"; chunk.len()].join(",");
-        let mut statement = store.conn().prepare_cached(&format!(
-            "SELECT {columns} FROM {table} JOIN projects q ON q.id = {alias}.project
-             LEFT JOIN projects m ON m.id = {alias}.merged_into WHERE {alias}.id IN ({marks})"
-        ))?;
-        let rows = statement.query_map(params_from_iter(chunk), read)?;
-        for row in rows {
-            records.push(row?);
-        }
-    }
-    Ok(records)
+    let sql = format!(
+        "SELECT {columns} FROM {table} JOIN projects q ON q.id = {alias}.project
+         LEFT JOIN projects m ON m.id = {alias}.merged_into WHERE {alias}.id IN (?ids)"
+    );
+    store.of_ids(ids, &sql, &[], read)
 }
 
 /// Index rows for records, in the order of `ids`, with the given scores.

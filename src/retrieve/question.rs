@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::embed::{self, DIM, QUANTUM, QUERY_TOKENS, Query, Token};
-use crate::index::{self, Kept, Term};
+use crate::index::{self, Meaning, Term};
 use crate::store::{Store, StoreError};
 
 /// What the pieces of a word count for that only makes a question of it (`how`, `怎么`). They move a question away from
@@ -11,6 +11,8 @@ use crate::store::{Store, StoreError};
 const FUNCTION_WORD: f32 = 0.2;
 /// How far the rarity of a piece in this memory decides what it counts for; the rest is the model's own weight.
 const RARITY_SHARE: f32 = 0.3;
+/// The best of more rows is more similar by chance: so much for each factor e.
+const CHANCE: f64 = 0.032;
 /// Shares of the two similarities, as in the evaluation of the model.
 const COSINE_SHARE: f64 = 0.5;
 const MAXSIM_SHARE: f64 = 0.5;
@@ -67,14 +69,22 @@ impl Question {
     }
 
     /// Compares with a record.
-    pub(super) fn similarity(&mut self, kept: &Kept) -> Similarity {
+    pub(super) fn similarity(&mut self, kept: &Meaning) -> Similarity {
         Similarity { cosine: self.cosine(kept), maxsim: f64::from(self.pieces.maxsim(&kept.tokens)) }
     }
 
     /// The part of that which costs little.
-    pub(super) fn cosine(&self, kept: &Kept) -> f64 {
+    pub(super) fn cosine(&self, kept: &Meaning) -> f64 {
         cosine(kept.vector.as_ref().map_or(0, |vector| embed::dot(&self.vector, vector)))
     }
+}
+
+/// How much more similar than to one the best of all observations is to anything.
+///
+/// # Errors
+/// [`StoreError`].
+pub(super) fn by_chance(store: &Store) -> Result<f64, StoreError> {
+    Ok(CHANCE * (index::observations(store)?.max(1) as f64).ln())
 }
 
 /// The cosine that a product of two kept vectors stands for.

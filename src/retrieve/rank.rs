@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::Record;
 use super::hydrate::get;
-use super::question::{Question, Similarity};
+use super::question::{Question, Similarity, by_chance};
 use super::score::{Factors, Parts, PassedBy};
-use crate::index::{self, Kept, Term, tokens};
+use crate::index::{self, Meaning, Term, tokens};
 use crate::model::{Priority, RecordId, Status, Timestamp};
 use crate::store::{Store, StoreError};
 
@@ -17,10 +17,8 @@ const BM25_LOG: (f64, f64) = (0.09, 7.0);
 const BM25_SHARE: (f64, f64) = (0.7, 100.0);
 /// What it counts for that words which stand together in the question stand together in the row.
 const PAIRS_SHARE: f64 = 0.1;
-/// How similar the best row must be for meaning alone to be an answer, among so many observations: the best of more
-/// rows is more similar by chance. `scripts/bench/retrieval` shows how many questions without an answer get past it.
+/// How similar the best row must be for meaning alone to be an answer, beside what is so by chance. `scripts/bench/retrieval` shows how many questions without an answer get past it.
 const ANSWER: f64 = 0.09;
-const ANSWER_LOG: f64 = 0.032;
 const ANSWER_LEAST: f64 = 0.2;
 const ANSWER_MOST: f64 = 0.36;
 /// The part of the best similarity that a row must have to be shown for its meaning.
@@ -88,7 +86,7 @@ pub(super) fn rank(
         .collect();
     rows.sort_by(|a, b| b.score().total_cmp(&a.score()));
     let best = rows.iter().map(|row| row.similarity.score()).fold(0.0, f64::max);
-    let answer = answer(index::observations(store)?);
+    let answer = (ANSWER + by_chance(store)?).clamp(ANSWER_LEAST, ANSWER_MOST);
     let floor = if best < answer { answer } else { NEAR_BEST * best };
 
     let asked = Asked::new(query, terms);
@@ -145,13 +143,8 @@ fn bm25_share(bm25: f64) -> f64 {
     BM25_LOG.0 * (bm25 / BM25_LOG.1).ln_1p() + BM25_SHARE.0 * bm25 / (bm25 + BM25_SHARE.1)
 }
 
-/// How similar the best of so many observations must be.
-fn answer(observations: i64) -> f64 {
-    (ANSWER + ANSWER_LOG * (observations.max(1) as f64).ln()).clamp(ANSWER_LEAST, ANSWER_MOST)
-}
-
 /// The meaning of each record: observations have theirs kept, what is shorter is read now.
-fn kept(store: &Store, records: &[Record]) -> Result<Vec<Kept>, StoreError> {
+fn kept(store: &Store, records: &[Record]) -> Result<Vec<Meaning>, StoreError> {
     let ids: Vec<i64> = records
         .iter()
         .filter_map(|record| match record {
@@ -159,14 +152,14 @@ fn kept(store: &Store, records: &[Record]) -> Result<Vec<Kept>, StoreError> {
             Record::Summary(_) | Record::Prompt(_) => None,
         })
         .collect();
-    let mut known: HashMap<i64, Kept> = index::kept(store, &ids)?;
+    let mut known: HashMap<i64, Meaning> = index::kept(store, &ids)?;
     Ok(records
         .iter()
         .map(|record| match record {
             Record::Observation(o) => {
-                known.remove(&o.id).unwrap_or_else(|| index::meaning_of(&text_of(record)))
+                known.remove(&o.id).unwrap_or_else(|| Meaning::of_text(&text_of(record)))
             }
-            Record::Summary(_) | Record::Prompt(_) => index::meaning_of(&text_of(record)),
+            Record::Summary(_) | Record::Prompt(_) => Meaning::of_text(&text_of(record)),
         })
         .collect())
 }

@@ -4,18 +4,17 @@ use std::collections::HashSet;
 
 use super::everyday;
 use super::hydrate::observations;
-use super::question::{Question, Similarity, cosine};
-use super::search::{passing, with_merged};
+use super::question::{Question, Similarity, by_chance, cosine};
+use super::search::{passing, projects};
 use super::{Filter, RecordKind, Scope};
 use crate::index::{self, Near, query_terms};
 use crate::model::{Observation, RecordId, Status, Timestamp};
 use crate::store::{Store, StoreError};
 
-/// How relevant a memory must be, among so many of them: the best of more is more similar by chance. Chosen by
+/// How relevant a memory must be, beside what is so by chance. Chosen by
 /// `scripts/bench/retrieval` (`prompt` rows) for few hits where there is nothing to hit: at most 3 % of the prompts in
 /// `tests/eval/unanswerable.jsonl`, over all sets, and less than a tenth of those in `everyday.jsonl`.
 const LEAST: f64 = 0.15;
-const LEAST_LOG: f64 = 0.032;
 const LEAST_MOST: f64 = 0.5;
 /// How much more a prompt needs that is about the work itself.
 const EVERYDAY: f64 = 0.4;
@@ -33,8 +32,7 @@ pub(super) fn relevance(similarity: Similarity) -> f64 {
 /// # Errors
 /// [`StoreError`].
 pub(super) fn least(store: &Store) -> Result<f64, StoreError> {
-    let count = index::observations(store)?.max(1) as f64;
-    Ok((LEAST + LEAST_LOG * count.ln()).min(LEAST_MOST))
+    Ok((LEAST + by_chance(store)?).min(LEAST_MOST))
 }
 
 /// Whether a prompt can remind of anything; found out without a look at the memory.
@@ -78,10 +76,7 @@ pub(super) fn relevant(
     question: &mut Question,
     least: f64,
 ) -> Result<Vec<(i64, f64)>, StoreError> {
-    let projects = match scope {
-        Scope::All => None,
-        Scope::Projects(ids) => Some(with_merged(store, ids)?),
-    };
+    let projects = projects(store, scope)?;
     let near = index::nearest(store, &question.vector, projects.as_deref(), COMPARED)?;
     // The other similarity is at most 1: most are settled without a look at them.
     let may_be = |near: &Near| cosine(near.product) >= least * least;
@@ -104,8 +99,8 @@ pub(super) fn relevant_of(
         .iter()
         .filter_map(|(id, kept)| {
             let may_be = question.cosine(kept) >= least * least;
-            let found = if may_be { relevance(question.similarity(kept)) } else { 0.0 };
-            (may_be && found >= least).then_some((*id, found))
+            let found = may_be.then(|| relevance(question.similarity(kept)))?;
+            (found >= least).then_some((*id, found))
         })
         .collect();
     relevant.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));

@@ -2,9 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::params_from_iter;
-use rusqlite::types::Value;
-
 use super::conditions::{TABLES, condition, tables};
 use super::hydrate::hits;
 use super::question::Question;
@@ -17,8 +14,8 @@ use crate::store::{Store, StoreError};
 
 /// How many rows of each index are ranked together.
 const BEST: usize = 50;
-/// Rows of the vector index that are looked at to find [`BEST`] that pass a filter, before every row is.
-const LOOKS: [usize; 2] = [BEST, 512];
+/// Rows of the vector index that are looked at to find [`BEST`] that pass a filter: more only when they are too few.
+const LOOKS: [usize; 3] = [BEST, 512, usize::MAX];
 
 /// Which indexes are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,59 +153,39 @@ fn near(store: &Store, question: &Question, filter: &Filter) -> Result<Vec<Row>,
     if !tables(filter).any(|table| table.kind == RecordKind::Observation) {
         return Ok(Vec::new());
     }
-    let projects = match &filter.scope {
-        Scope::All => None,
-        Scope::Projects(ids) => Some(with_merged(store, ids)?),
-    };
+    let projects = projects(store, &filter.scope)?;
+    let mut passed = Vec::new();
     for most in LOOKS {
         let found = index::nearest(store, &question.vector, projects.as_deref(), most)?;
         let ids: Vec<i64> = found.iter().map(|near| near.observation).collect();
-        let mut passing = passing(store, &ids, filter)?;
-        if passing.len() >= BEST || found.len() < most {
-            passing.truncate(BEST);
-            return Ok(passing);
+        passed = passing(store, &ids, filter)?;
+        if passed.len() >= BEST || found.len() < most {
+            break;
         }
     }
-    let found = index::nearest(store, &question.vector, projects.as_deref(), usize::MAX)?;
-    let ids: Vec<i64> = found.iter().map(|near| near.observation).collect();
-    let mut passing = passing(store, &ids, filter)?;
-    passing.truncate(BEST);
-    Ok(passing)
+    passed.truncate(BEST);
+    Ok(passed)
 }
 
-/// The projects themselves, and those from which something was merged into them.
-pub(super) fn with_merged(store: &Store, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
-    let marks = vec!["?"; ids.len()].join(",");
-    let mut statement = store.conn().prepare_cached(&format!(
-        "SELECT DISTINCT project FROM observations WHERE merged_into IN ({marks})"
-    ))?;
-    let merged = statement.query_map(params_from_iter(ids), |row| row.get(0))?;
-    let mut projects = ids.to_vec();
-    for project in merged {
-        projects.push(project?);
-    }
+/// The projects of a scope, and those from which something was merged into them; `None` = all.
+pub(super) fn projects(store: &Store, scope: &Scope) -> Result<Option<Vec<i64>>, StoreError> {
+    let Scope::Projects(ids) = scope else { return Ok(None) };
+    let sql = "SELECT DISTINCT project FROM observations WHERE merged_into IN (?ids)";
+    let mut projects = store.of_ids(ids, sql, &[], |row| row.get(0))?;
+    projects.extend(ids);
     projects.sort_unstable();
     projects.dedup();
-    Ok(projects)
+    Ok(Some(projects))
 }
 
 /// Those of some observations that pass the filter, in their order.
 pub(super) fn passing(store: &Store, ids: &[i64], filter: &Filter) -> Result<Vec<Row>, StoreError> {
     let condition = condition(filter, TABLES[0]);
-    let mut found = HashMap::new();
-    for chunk in ids.chunks(200) {
-        let marks = vec!["?"; chunk.len()].join(",");
-        let sql = format!(
-            "SELECT o.id, o.created_at FROM observations o WHERE o.id IN ({marks}) {}",
-            condition.sql
-        );
-        let values = chunk.iter().copied().map(Value::from).chain(condition.values.iter().cloned());
-        let mut statement = store.conn().prepare_cached(&sql)?;
-        let mut rows = statement.query(params_from_iter(values))?;
-        while let Some(row) = rows.next()? {
-            found.insert(row.get::<_, i64>(0)?, row.get::<_, i64>(1)?);
-        }
-    }
+    let sql = format!("SELECT o.id, o.created_at FROM observations o WHERE o.id IN (?ids) {}", condition.sql);
+    let found: HashMap<i64, i64> = store
+        .of_ids(ids, &sql, &condition.values, |row| Ok((row.get(0)?, row.get(1)?)))?
+        .into_iter()
+        .collect();
     let row = |id: &i64| Some(Row { id: RecordId::Observation(*id), score: 0.0, at: *found.get(id)? });
     Ok(ids.iter().filter_map(row).collect())
 }

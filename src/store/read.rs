@@ -1,6 +1,6 @@
 //! What the drainer and `cmem status` ask; searching is `retrieve`'s.
 
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::{Store, StoreError};
 use crate::model::Timestamp;
@@ -84,14 +84,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn prompt_at(&self, session: &str, moment: Timestamp) -> Result<Option<String>, StoreError> {
-        Ok(self
-            .conn
-            .prepare_cached(
-                "SELECT text FROM prompts WHERE session = ?1 AND created_at <= ?2
-                 ORDER BY created_at DESC, number DESC LIMIT 1",
-            )?
-            .query_row((session, moment.0), |row| row.get(0))
-            .optional()?)
+        Ok(prompt_at(&self.conn, session, moment)?.map(|(_, text)| text))
     }
 
     /// Empties the write-ahead log, as far as readers allow.
@@ -101,4 +94,19 @@ impl Store {
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         Ok(self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
     }
+}
+
+/// Number and text of that prompt.
+pub(super) fn prompt_at(
+    conn: &Connection,
+    session: &str,
+    moment: Timestamp,
+) -> Result<Option<(i64, String)>, StoreError> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT number, text FROM prompts WHERE session = ?1 AND created_at <= ?2
+             ORDER BY created_at DESC, number DESC LIMIT 1",
+        )?
+        .query_row((session, moment.0), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?)
 }

@@ -1,11 +1,38 @@
 //! From rows to records. The column lists go with `o`, `s` and `p` for the table, `q` for its project and
 //! `m` for the project it was merged into.
 
-use rusqlite::Row;
-use rusqlite::types::Type;
+use rusqlite::types::{Type, Value};
+use rusqlite::{Row, params_from_iter};
 use serde::de::DeserializeOwned;
 
+use super::{Store, StoreError};
 use crate::model::{Observation, Prompt, RecordId, Summary, SummaryDraft, Timestamp};
+
+/// Ids in one statement; SQLite's parameter limit is far above.
+const CHUNK: usize = 200;
+
+impl Store {
+    /// What a statement gives for some ids, in no particular order: `(?ids)` in it stands for their list, and the other
+    /// parameters come after that.
+    pub(crate) fn of_ids<T>(
+        &self,
+        ids: &[i64],
+        sql: &str,
+        others: &[Value],
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut found = Vec::with_capacity(ids.len());
+        for chunk in ids.chunks(CHUNK) {
+            let marks = vec!["?"; chunk.len()].join(",");
+            let mut statement = self.conn.prepare_cached(&sql.replace("(?ids)", &format!("({marks})")))?;
+            let values = chunk.iter().copied().map(Value::from).chain(others.iter().cloned());
+            for row in statement.query_map(params_from_iter(values), &read)? {
+                found.push(row?);
+            }
+        }
+        Ok(found)
+    }
+}
 
 pub(crate) const OBSERVATION_COLUMNS: &str = "o.id, o.uid, q.name, m.name, o.type, o.title, o.subtitle,
     o.narrative, o.facts, o.concepts, o.keywords, o.files_read, o.files_modified, o.priority, o.pinned, o.status,

@@ -127,14 +127,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn prompt_number_at(&self, session: &str, moment: Timestamp) -> Result<Option<i64>, StoreError> {
-        Ok(self
-            .tx
-            .prepare_cached(
-                "SELECT number FROM prompts WHERE session = ?1 AND created_at <= ?2
-                 ORDER BY created_at DESC, number DESC LIMIT 1",
-            )?
-            .query_row((session, moment.0), |row| row.get(0))
-            .optional()?)
+        Ok(super::read::prompt_at(&self.tx, session, moment)?.map(|(number, _)| number))
     }
 
     /// The highest number of a prompt of the session.

@@ -1,10 +1,10 @@
 //! Making and renewing the caches.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::cache::{Cache, Run, State, Writer};
+use super::cache::{Cache, Run, Section, State, Writer};
 use super::lists::{self, Centroids, INDEXED_FROM};
 use super::vector_of;
 use crate::embed::{self, DIM};
@@ -64,69 +64,62 @@ fn build(store: &Store, known: Option<Cache>) -> Result<(), StoreError> {
     // One state of the rows throughout.
     let snapshot = store.conn().unchecked_transaction()?;
     let now = state(store)?;
-    let written = write(store, known, now, &vectors, &centroids);
+    let fresh = rows_after(store, known.as_ref().map_or(0, |cache| cache.state.watermark))?;
     snapshot.finish()?;
-    written?.map_err(|source| StoreError::Io { path: vectors, source })
+    write(known.as_ref(), fresh, now, &vectors, &centroids)
+        .map_err(|source| StoreError::Io { path: vectors, source })
 }
 
 fn write(
-    store: &Store,
-    known: Option<Cache>,
+    known: Option<&Cache>,
+    mut fresh: HashMap<i64, Entries>,
     now: State,
-    vectors: &std::path::Path,
-    centroids: &std::path::Path,
-) -> Result<io::Result<()>, StoreError> {
-    let after = known.as_ref().map_or(0, |cache| cache.state.watermark);
-    let old_centroids = known.as_ref().and_then(|cache| Centroids::open(centroids, cache.mark));
-    let mut fresh = rows_after(store, after)?;
-    let mut projects: BTreeMap<i64, ()> = fresh.keys().map(|project| (*project, ())).collect();
-    projects.extend(known.iter().flat_map(|cache| &cache.sections).map(|section| (section.project, ())));
-    let mut write = || -> io::Result<()> {
-        let mut writer = Writer::create(vectors)?;
-        let mut new_centroids = Centroids::new();
-        for project in projects.keys() {
-            let old = known.as_ref().and_then(|cache| {
-                cache
-                    .sections
-                    .iter()
-                    .find(|section| section.project == *project)
-                    .map(|section| (cache, section))
-            });
-            let mut entries = Vec::new();
-            let mut trained = 0;
-            if let Some((cache, section)) = old {
-                trained = section.trained;
-                for run in &section.runs {
-                    entries.extend(cache.contents(run)?);
-                }
+    vectors: &Path,
+    centroids: &Path,
+) -> io::Result<()> {
+    let old_sections =
+        || known.into_iter().flat_map(|cache| cache.sections.iter().map(move |old| (cache, old)));
+    let old_centroids = known.and_then(|cache| Centroids::open(centroids, cache.mark));
+    let mut projects: BTreeSet<i64> = fresh.keys().copied().collect();
+    projects.extend(old_sections().map(|(_, old)| old.project));
+    let mut writer = Writer::create(vectors)?;
+    let mut new_centroids = Centroids::new();
+    for project in projects {
+        let (mut entries, mut trained) = (Vec::new(), 0);
+        if let Some((cache, old)) = old_sections().find(|(_, old)| old.project == project) {
+            trained = old.trained;
+            for run in &old.runs {
+                entries.extend(cache.contents(run)?);
             }
-            entries.extend(fresh.remove(project).unwrap_or_default());
-            if entries.len() < INDEXED_FROM {
-                writer.section(*project, 0);
-                entries.chunks(RUN).try_for_each(|run| writer.run(run.iter()))?;
-                continue;
-            }
-            let count = entries.len() as u64;
-            let reusable = old_centroids.as_ref().filter(|_| trained > 0 && count < GROWTH * trained);
-            let (of, trained) = match reusable.and_then(|centroids| centroids.of(*project)) {
-                Some(known) => (known, trained),
-                None => (lists::train(&entries), count),
-            };
-            let refs: Vec<&[i8; DIM]> = entries.iter().map(|(_, vector)| vector).collect();
-            let mut members = vec![Vec::new(); of.len()];
-            for (place, list) in lists::assign(&of, &refs).into_iter().enumerate() {
-                members[list].push(place);
-            }
-            writer.section(*project, trained);
-            for list in members {
-                writer.run(list.iter().map(|place| &entries[*place]))?;
-            }
-            new_centroids.add(*project, &of);
         }
-        let mark = writer.finish(vectors, now)?;
-        new_centroids.save(centroids, mark)
-    };
-    Ok(write())
+        entries.extend(fresh.remove(&project).unwrap_or_default());
+        if entries.len() < INDEXED_FROM {
+            writer.section(project, 0);
+            entries.chunks(RUN).try_for_each(|run| writer.run(run.iter()))?;
+            continue;
+        }
+        let count = entries.len() as u64;
+        let reusable = old_centroids.as_ref().filter(|_| trained > 0 && count < GROWTH * trained);
+        let (of, trained) = match reusable.and_then(|centroids| centroids.of(project)) {
+            Some(known) => (known, trained),
+            None => (lists::train(&entries), count),
+        };
+        writer.section(project, trained);
+        write_lists(&mut writer, &entries, &of)?;
+        new_centroids.add(project, &of);
+    }
+    let mark = writer.finish(vectors, now)?;
+    new_centroids.save(centroids, mark)
+}
+
+/// Each vector in the list of its nearest centroid.
+fn write_lists(writer: &mut Writer, entries: &Entries, centroids: &[[i8; DIM]]) -> io::Result<()> {
+    let vectors: Vec<&[i8; DIM]> = entries.iter().map(|(_, vector)| vector).collect();
+    let mut members = vec![Vec::new(); centroids.len()];
+    for (place, list) in lists::assign(centroids, &vectors).into_iter().enumerate() {
+        members[list].push(place);
+    }
+    members.iter().try_for_each(|list| writer.run(list.iter().map(|place| &entries[*place])))
 }
 
 type Entries = Vec<(i64, [i8; DIM])>;
@@ -150,7 +143,7 @@ fn rows_after(store: &Store, after: i64) -> Result<HashMap<i64, Entries>, StoreE
 
 /// The runs of a section that a question is compared with: all, or those of the nearest lists.
 pub(super) fn runs_for<'a>(
-    section: &'a super::cache::Section,
+    section: &'a Section,
     centroids: Option<&Centroids>,
     question: &[i8; DIM],
 ) -> Vec<&'a Run> {

@@ -9,18 +9,15 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use rusqlite::params_from_iter;
+use rusqlite::OptionalExtension;
 
 pub use build::{rebuild, refresh};
 
 use self::cache::Cache;
 use self::lists::Centroids;
-use super::meaning::{self, ALL};
+use super::meaning::{self, ALL, Meaning};
 use crate::embed::{self, DIM, Token};
 use crate::store::{Store, StoreError};
-
-/// Ids in one statement; SQLite's parameter limit is far above.
-const CHUNK: usize = 200;
 
 /// An observation, and the product of its vector with the question's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,15 +26,6 @@ pub struct Near {
     pub product: i32,
     /// Its id.
     pub observation: i64,
-}
-
-/// What is kept of an observation's meaning.
-#[derive(Debug, Clone)]
-pub struct Kept {
-    /// Its vector, if it has words.
-    pub vector: Option<[i8; DIM]>,
-    /// Its word pieces.
-    pub tokens: Vec<Token>,
 }
 
 /// Keeps the nearest.
@@ -159,33 +147,13 @@ fn vector_of(blob: &[u8]) -> Option<[i8; DIM]> {
 ///
 /// # Errors
 /// [`StoreError`].
-pub fn kept(store: &Store, observations: &[i64]) -> Result<HashMap<i64, Kept>, StoreError> {
-    let mut found = HashMap::with_capacity(observations.len());
-    for chunk in observations.chunks(CHUNK) {
-        let marks = vec!["?"; chunk.len()].join(",");
-        let mut statement = store.conn().prepare_cached(&format!(
-            "SELECT observation, vector, tokens FROM vectors WHERE observation IN ({marks})"
-        ))?;
-        let mut rows = statement.query(params_from_iter(chunk))?;
-        while let Some(row) = rows.next()? {
-            let vector =
-                row.get_ref(1)?.as_blob_or_null().map_err(rusqlite::Error::from)?.and_then(vector_of);
-            found.insert(
-                row.get(0)?,
-                Kept {
-                    vector,
-                    tokens: meaning::unpack(row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?),
-                },
-            );
-        }
-    }
-    Ok(found)
-}
-
-/// The meaning of a text that is not kept.
-pub fn meaning_of(text: &str) -> Kept {
-    let meaning = meaning::Meaning::of_text(text);
-    Kept { vector: meaning.vector, tokens: meaning.tokens }
+pub fn kept(store: &Store, observations: &[i64]) -> Result<HashMap<i64, Meaning>, StoreError> {
+    let sql = "SELECT observation, vector, tokens FROM vectors WHERE observation IN (?ids)";
+    let found = store.of_ids(observations, sql, &[], |row| {
+        let vector = row.get_ref(1)?.as_blob_or_null()?.and_then(vector_of);
+        Ok((row.get(0)?, Meaning { vector, tokens: meaning::unpack(row.get_ref(2)?.as_blob()?) }))
+    })?;
+    Ok(found.into_iter().collect())
 }
 
 /// How many observations there are.
@@ -193,9 +161,13 @@ pub fn meaning_of(text: &str) -> Kept {
 /// # Errors
 /// [`StoreError`].
 pub fn observations(store: &Store) -> Result<i64, StoreError> {
+    holding(store, ALL)
+}
+
+/// How many observations hold a word piece.
+fn holding(store: &Store, piece: i64) -> Result<i64, StoreError> {
     let mut statement = store.conn().prepare_cached("SELECT observations FROM pieces WHERE piece = ?1")?;
-    let mut rows = statement.query([ALL])?;
-    Ok(rows.next()?.map_or(Ok(0), |row| row.get(0))?)
+    Ok(statement.query_row([piece], |row| row.get(0)).optional()?.unwrap_or(0))
 }
 
 /// How rare each word piece is among the observations: 1 = in none, near 0 = in all (the inverse document frequency of
@@ -203,14 +175,10 @@ pub fn observations(store: &Store) -> Result<i64, StoreError> {
 ///
 /// # Errors
 /// [`StoreError`].
+#[expect(clippy::cast_precision_loss, reason = "a ratio")]
 pub fn rarity(store: &Store, tokens: &[Token]) -> Result<Vec<f32>, StoreError> {
-    let mut statement = store.conn().prepare_cached("SELECT observations FROM pieces WHERE piece = ?1")?;
-    let mut count = |piece: i64| -> Result<f32, StoreError> {
-        let mut rows = statement.query([piece])?;
-        #[expect(clippy::cast_precision_loss, reason = "a ratio")]
-        Ok(rows.next()?.map_or(Ok(0), |row| row.get::<_, i64>(0))? as f32)
-    };
-    let all = count(ALL)?;
+    let all = observations(store)? as f32;
     let inverse = |count: f32| ((all - count + 0.5).max(0.5) / (count + 0.5) + 1.0).ln();
-    tokens.iter().map(|token| Ok(inverse(count(i64::from(*token))?) / inverse(0.0))).collect()
+    let rarity = |token: &Token| Ok(inverse(holding(store, i64::from(*token))? as f32) / inverse(0.0));
+    tokens.iter().map(rarity).collect()
 }

@@ -57,7 +57,7 @@ impl Fixture {
     }
 
     fn question(text: &str) -> [i8; DIM] {
-        meaning_of(text).vector.unwrap()
+        Meaning::of_text(text).vector.unwrap()
     }
 
     fn near(&self, text: &str, projects: Option<&[i64]>) -> Vec<Near> {
@@ -131,7 +131,7 @@ fn lists_find_nearly_all_that_is_nearest() {
     let vectors: Vec<(i64, [i8; DIM])> = (0..2_500)
         .map(|n| {
             let text = format!("module {} handles request {} for tenant {}", n % 71, n % 13, n);
-            (n, meaning_of(&text).vector.unwrap())
+            (n, Meaning::of_text(&text).vector.unwrap())
         })
         .collect();
     let centroids = lists::train(&vectors);

@@ -28,7 +28,7 @@ pub(super) fn from_text_in(text: &str, now: Timestamp, here: &TimeZone) -> Optio
     let stated = words.iter().filter_map(|word| instant(word.trim_end_matches('.'))).find(sane);
     stated
         .or_else(|| clock(&words, now, here).filter(sane))
-        .or_else(|| relative(&words).map(|wait| super::later(now, wait)).filter(sane))
+        .or_else(|| relative(&words).map(|wait| now.plus(wait)).filter(sane))
 }
 
 /// RFC 3339, or Unix time in seconds or milliseconds.

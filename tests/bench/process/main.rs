@@ -1,6 +1,6 @@
 //! Whole-process measurements: what a user of the built binary waits for. `scripts/bench/run` starts it.
 //!
-//!     process [hook] [parallel] [drain] [retrieval] [adopt] [client] [size] [scale]      default: all but client and scale
+//!     process [hook] [parallel] [drain] [scale] [adopt] [client] [size]      default: all but client
 //!
 //! Prints a Markdown table. Every latency is measured beside an empty static Rust process, the runs
 //! interleaved, so that a busy machine slows both alike.
@@ -21,21 +21,19 @@ mod corpus;
 mod drain;
 mod hook;
 mod measure;
-mod retrieval;
 mod scale;
 
 use std::env;
 use std::fs;
 
-const ALL: [(&str, fn()); 8] = [
+const ALL: [(&str, fn()); 7] = [
     ("hook", hook::one_at_a_time),
     ("parallel", hook::fifty_at_once),
     ("drain", drain::throughput),
-    ("retrieval", retrieval::at_every_size),
+    ("scale", scale::at_every_size),
     ("adopt", adopt::beside_git),
     ("size", size),
     ("client", client::wall_time),
-    ("scale", scale::at_every_size),
 ];
 
 fn main() {
@@ -50,11 +48,8 @@ fn main() {
     println!("Measured: {}", common::world::binary().display());
     println!("| what | figure |\n|---|---|");
     for (name, measure) in ALL {
-        let wanted = if asked.is_empty() {
-            !["client", "scale"].contains(&name)
-        } else {
-            asked.iter().any(|asked| asked == name)
-        };
+        let wanted =
+            if asked.is_empty() { name != "client" } else { asked.iter().any(|asked| asked == name) };
         if wanted {
             measure();
         }

@@ -6,17 +6,28 @@ use std::fs;
 use serde_json::json;
 
 use crate::common::{World, payload};
-use crate::measure::{Series, cmem, empty, run};
+use crate::measure::{Cost, Series, cmem, empty, run};
 use crate::{corpus, row};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 40;
 const QUERIES: [&str; 4] =
     ["checkout timeout", "how do we merge the worktree", "payment_refund", "lease deadline signal"];
 
+const PROMPT: &str = "why does the checkout run into a timeout when the payment is refunded?";
+const NAMES: [&str; 7] = [
+    "search",
+    "search '*'",
+    "timeline",
+    "SessionStart",
+    "UserPromptSubmit",
+    "UserPromptSubmit without memories",
+    "drain step",
+];
+
 pub fn at_every_size() {
     let most: usize = std::env::var("CMEM_SCALE").map_or(100_000, |most| most.parse().unwrap());
-    let world = World::new();
+    let mut world = World::new();
     world.repository("project");
     let mut filled = 0;
     let mut before: Vec<f64> = Vec::new();
@@ -24,31 +35,12 @@ pub fn at_every_size() {
         corpus::fill(&world, filled, size);
         filled = size;
         let reindex = run(&mut cmem(&world, &["reindex"], b""));
-        let mut series = ["search", "timeline", "SessionStart", "prompt", "drain step"]
-            .map(|name| (name, Series::default()));
+        let mut series = NAMES.map(|name| (name, Series::default()));
         let mut base = Series::default();
         for round in 0..ROUNDS {
             base.add(run(&mut empty(&world)));
-            let event = |name: &str| {
-                let session = format!("s-{size}-{round}");
-                let prompt = QUERIES[round % QUERIES.len()];
-                payload::event(name, &world.project(), json!({"session_id": session, "prompt": prompt}))
-                    .to_string()
-            };
-            let costs = [
-                run(&mut cmem(&world, &["search", QUERIES[round % QUERIES.len()]], b"")),
-                run(&mut cmem(&world, &["timeline", &(size / 2).to_string()], b"")),
-                run(&mut cmem(&world, &["hook"], event("SessionStart").as_bytes())),
-                run(&mut cmem(&world, &["hook"], event("UserPromptSubmit").as_bytes())),
-            ];
-            world.wait_for_drainers();
-            run(&mut cmem(
-                &world,
-                &["hook"],
-                payload::note("one more", &world.project()).to_string().as_bytes(),
-            ));
-            let drained = run(&mut cmem(&world, &["drain", "--wait"], b""));
-            for ((_, series), cost) in series.iter_mut().zip(costs.into_iter().chain([drained])) {
+            let costs = round_of(&mut world, size, round);
+            for ((_, series), cost) in series.iter_mut().zip(costs) {
                 series.add(cost);
             }
         }
@@ -78,4 +70,27 @@ pub fn at_every_size() {
         );
         before = now;
     }
+}
+
+/// One run of each, in the order of [`NAMES`]. The drainers that hooks wake are not part of what follows them.
+fn round_of(world: &mut World, size: usize, round: usize) -> [Cost; NAMES.len()] {
+    let hook = |world: &World, event: &str, fields: serde_json::Value| {
+        let event = payload::event(event, &world.project(), fields).to_string();
+        let cost = run(&mut cmem(world, &["hook"], event.as_bytes()));
+        world.wait_for_drainers();
+        cost
+    };
+    let query = QUERIES[round % QUERIES.len()];
+    let search = run(&mut cmem(world, &["search", query], b""));
+    let newest = run(&mut cmem(world, &["search", "*"], b""));
+    let timeline = run(&mut cmem(world, &["timeline", &(size / 2).to_string()], b""));
+    let start = hook(world, "SessionStart", json!({"session_id": format!("s-{size}-{round}")}));
+    let [prompt, alone] = ["3", "0"].map(|hits| {
+        world.set("CMEM_PROMPT_HITS", hits);
+        hook(world, "UserPromptSubmit", json!({"prompt": PROMPT}))
+    });
+    let note = payload::note("one more", &world.project()).to_string();
+    run(&mut cmem(world, &["hook"], note.as_bytes()));
+    let drained = run(&mut cmem(world, &["drain", "--wait"], b""));
+    [search, newest, timeline, start, prompt, alone, drained]
 }
