@@ -223,14 +223,16 @@ impl Splitter {
             let end =
                 (at..self.chars.len()).find(|i| self.class(*i) != Class::Word).unwrap_or(self.chars.len());
             let segment = &self.chars[at..end.min(at + MAX_WORD)];
-            let pieces = pieces(segment);
-            let whole = fold(segment);
-            if pieces.len() > 1 {
-                wholes.push(whole.clone());
-            }
-            parts.extend(pieces);
+            let before = parts.len();
+            pieces(segment, &mut parts);
+            let whole = if parts.len() > before + 1 {
+                wholes.push(fold(segment));
+                &wholes[wholes.len() - 1]
+            } else {
+                &parts[before]
+            };
             if joined.chars().count() < MAX_WORD {
-                joined.push_str(&whole);
+                joined.push_str(whole);
             }
             segments += 1;
             at = end;
@@ -308,8 +310,7 @@ fn classify(c: char) -> Class {
 }
 
 /// Parts of a word by case and digits: `parseHTTPHeader2` → parse, http, header, 2.
-fn pieces(word: &[char]) -> Vec<String> {
-    let mut pieces = Vec::new();
+fn pieces(word: &[char], pieces: &mut Vec<String>) {
     let mut start = 0;
     for at in 1..word.len() {
         let (before, here) = (word[at - 1], word[at]);
@@ -324,7 +325,6 @@ fn pieces(word: &[char]) -> Vec<String> {
         }
     }
     pieces.push(fold(&word[start..]));
-    pieces
 }
 
 /// Lower case, without the diacritics of European scripts.

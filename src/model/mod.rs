@@ -12,6 +12,7 @@ pub use identity::Identity;
 pub use memory::{Draft, Observation, Priority, Prompt, Source, Status, Summary, SummaryDraft};
 pub use record_id::{ParseRecordIdError, RecordId};
 pub use time::Timestamp;
+pub(crate) use time::local_zone;
 pub use tokens::estimate_tokens;
 
 /// Part of every request to a model, so that a request that comes back as a prompt or as an answer is known and

@@ -1,9 +1,24 @@
 //! Instants: milliseconds since the Unix epoch in storage, RFC 3339 UTC in JSON, local time in text.
 
 use std::fmt;
+use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use jiff::tz::TimeZone;
+use once_cell::sync::Lazy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The local time zone: of `TZ`, otherwise that of the machine.
+///
+/// Without `TZ` the machine's own file is read as it is: to look its name up would list the whole folder of zones,
+/// a fifth of the time of a search.
+pub(crate) fn local_zone() -> &'static TimeZone {
+    static ZONE: Lazy<TimeZone> = Lazy::new(|| {
+        let own = || TimeZone::tzif("", &fs::read("/etc/localtime").ok()?).ok();
+        std::env::var_os("TZ").map_or_else(own, |_| None).unwrap_or_else(TimeZone::system)
+    });
+    &ZONE
+}
 
 /// An instant, in milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -35,7 +50,7 @@ impl Timestamp {
     pub fn day(self) -> (Self, Self) {
         let bounds = || {
             let instant = jiff::Timestamp::from_millisecond(self.0).ok()?;
-            let today = instant.to_zoned_datetime(jiff::tz::TimeZone::system()).start_of_day().ok()?;
+            let today = instant.to_zoned_datetime(local_zone().clone()).start_of_day().ok()?;
             let tomorrow = today.date().tomorrow().ok()?.to_zoned_datetime(today.time_zone().clone()).ok()?;
             Some((Self(today.timestamp().as_millisecond()), Self(tomorrow.timestamp().as_millisecond())))
         };
@@ -48,16 +63,16 @@ impl Timestamp {
             return Some(Self(instant.as_millisecond()));
         }
         let date = text.parse::<jiff::civil::Date>().ok()?;
-        let zoned = date.to_zoned_datetime(jiff::tz::TimeZone::system()).ok()?;
+        let zoned = date.to_zoned_datetime(local_zone().clone()).ok()?;
         Some(Self(zoned.timestamp().as_millisecond()))
     }
 
     /// Formats in local time with a `strftime` pattern.
     pub fn local(self, pattern: &str) -> String {
-        self.zoned(jiff::tz::TimeZone::system(), pattern)
+        self.zoned(local_zone().clone(), pattern)
     }
 
-    fn zoned(self, zone: jiff::tz::TimeZone, pattern: &str) -> String {
+    fn zoned(self, zone: TimeZone, pattern: &str) -> String {
         match jiff::Timestamp::from_millisecond(self.0) {
             Ok(instant) => instant.to_zoned_datetime(zone).strftime(pattern).to_string(),
             Err(_) => String::from("?"),
@@ -67,7 +82,7 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.zoned(jiff::tz::TimeZone::UTC, "%Y-%m-%dT%H:%M:%S%.3fZ"))
+        f.write_str(&self.zoned(TimeZone::UTC, "%Y-%m-%dT%H:%M:%S%.3fZ"))
     }
 }
 

@@ -73,15 +73,50 @@ pub(super) fn tables(filter: &Filter) -> impl Iterator<Item = Table> + '_ {
 /// `" AND …"` for every part of the filter.
 pub(super) fn condition(filter: &Filter, table: Table) -> Condition {
     let mut condition = Condition::default();
-    let alias = table.alias;
     if let Scope::Projects(ids) = &filter.scope {
-        let marks = vec!["?"; ids.len()].join(",");
-        let ids = || ids.iter().copied().map(Value::from);
+        let (alias, marks) = (table.alias, marks(ids));
         condition.and(
             &format!("({alias}.project IN ({marks}) OR {alias}.merged_into IN ({marks}))"),
-            ids().chain(ids()),
+            values(ids).chain(values(ids)),
         );
     }
+    beside_the_scope(&mut condition, filter, table);
+    condition
+}
+
+/// The same as several conditions, of which a row that passes meets exactly one: each follows an index that is in time
+/// order, so that of a long list the rest is not read.
+pub(super) fn conditions_in_time_order(filter: &Filter, table: Table) -> Vec<Condition> {
+    let alias = table.alias;
+    let mut conditions = match &filter.scope {
+        Scope::All => vec![Condition::default()],
+        Scope::Projects(ids) => ids
+            .iter()
+            .flat_map(|id| {
+                let (mut own, mut merged) = (Condition::default(), Condition::default());
+                own.and(&format!("{alias}.project = ?"), [Value::from(*id)]);
+                merged.and(
+                    &format!("{alias}.merged_into = ? AND {alias}.project NOT IN ({})", marks(ids)),
+                    values(&[*id]).chain(values(ids)),
+                );
+                [own, merged]
+            })
+            .collect(),
+    };
+    conditions.iter_mut().for_each(|condition| beside_the_scope(condition, filter, table));
+    conditions
+}
+
+fn marks(ids: &[i64]) -> String {
+    vec!["?"; ids.len()].join(",")
+}
+
+fn values(ids: &[i64]) -> impl Iterator<Item = Value> + '_ {
+    ids.iter().copied().map(Value::from)
+}
+
+fn beside_the_scope(condition: &mut Condition, filter: &Filter, table: Table) {
+    let alias = table.alias;
     if let Some(since) = filter.since {
         condition.and(&format!("{alias}.created_at >= ?"), [Value::from(since.0)]);
     }
@@ -92,21 +127,20 @@ pub(super) fn condition(filter: &Filter, table: Table) -> Condition {
         condition.and(&format!("{alias}.session = ?"), [Value::from(session.clone())]);
     }
     if table.kind == RecordKind::Observation {
-        one_of(&mut condition, "lower(o.type) = lower(?)", &filter.types);
+        one_of(condition, "lower(o.type) = lower(?)", &filter.types);
         one_of(
-            &mut condition,
+            condition,
             "EXISTS (SELECT 1 FROM json_each(o.concepts) WHERE lower(value) = lower(?))",
             &filter.concepts,
         );
         let files: Vec<String> = filter.files.iter().map(|part| format!("%{}%", escape_like(part))).collect();
         one_of(
-            &mut condition,
+            condition,
             r"EXISTS (SELECT 1 FROM (SELECT value FROM json_each(o.files_modified)
                UNION ALL SELECT value FROM json_each(o.files_read)) WHERE value LIKE ? ESCAPE '\')",
             &files,
         );
     }
-    condition
 }
 
 fn one_of(condition: &mut Condition, sql: &str, values: &[String]) {

@@ -8,13 +8,29 @@ use crate::store::{
     OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, Store, StoreError, observation, prompt, summary,
 };
 
+/// Records by id.
+pub(super) type Records = HashMap<RecordId, Record>;
+
 /// Whole records by id, in the order asked; ids that are not there come second.
 ///
 /// # Errors
 /// [`StoreError`].
 pub fn get(store: &Store, ids: &[RecordId]) -> Result<(Vec<Record>, Vec<RecordId>), StoreError> {
+    let records = records(store, ids)?;
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for id in ids {
+        match records.get(id) {
+            Some(record) => found.push(record.clone()),
+            None => missing.push(*id),
+        }
+    }
+    Ok((found, missing))
+}
+
+/// Those of some records that are there.
+pub(super) fn records(store: &Store, ids: &[RecordId]) -> Result<Records, StoreError> {
     let pick = |want: fn(&RecordId) -> Option<i64>| ids.iter().filter_map(want).collect::<Vec<i64>>();
-    let mut records: HashMap<RecordId, Record> = HashMap::new();
+    let mut records = Records::with_capacity(ids.len());
     for record in
         observations(store, &pick(|id| if let RecordId::Observation(n) = id { Some(*n) } else { None }))?
     {
@@ -26,17 +42,10 @@ pub fn get(store: &Store, ids: &[RecordId]) -> Result<(Vec<Record>, Vec<RecordId
     for record in prompts(store, &pick(|id| if let RecordId::Prompt(n) = id { Some(*n) } else { None }))? {
         insert(&mut records, &record.id.clone(), Record::Prompt(record));
     }
-    let (mut found, mut missing) = (Vec::new(), Vec::new());
-    for id in ids {
-        match records.get(id) {
-            Some(record) => found.push(record.clone()),
-            None => missing.push(*id),
-        }
-    }
-    Ok((found, missing))
+    Ok(records)
 }
 
-fn insert(records: &mut HashMap<RecordId, Record>, id: &str, record: Record) {
+fn insert(records: &mut Records, id: &str, record: Record) {
     if let Ok(id) = id.parse() {
         records.insert(id, record);
     }
@@ -70,16 +79,19 @@ fn load<T>(
     store.of_ids(ids, &sql, &[], read)
 }
 
-/// Index rows for records, in the order of `ids`, with the given scores.
-pub(super) fn hits(store: &Store, ids: &[(RecordId, f64)]) -> Result<Vec<Hit>, StoreError> {
-    let wanted: Vec<RecordId> = ids.iter().map(|(id, _)| *id).collect();
-    let scores: HashMap<RecordId, f64> = ids.iter().copied().collect();
-    let (records, _) = get(store, &wanted)?;
-    Ok(records.iter().filter_map(|record| hit(record, &scores)).collect())
+/// Index rows for records, in the order of `ids`, with the given scores; `known` are read already.
+pub(super) fn hits(
+    store: &Store,
+    ids: &[(RecordId, f64)],
+    mut known: Records,
+) -> Result<Vec<Hit>, StoreError> {
+    let further: Vec<RecordId> = ids.iter().map(|(id, _)| *id).filter(|id| !known.contains_key(id)).collect();
+    known.extend(records(store, &further)?);
+    Ok(ids.iter().filter_map(|(id, score)| hit(known.get(id)?, *score)).collect())
 }
 
-fn hit(record: &Record, scores: &HashMap<RecordId, f64>) -> Option<Hit> {
-    let mut hit = match record {
+fn hit(record: &Record, score: f64) -> Option<Hit> {
+    Some(match record {
         Record::Observation(o) => Hit {
             id: RecordId::Observation(o.id),
             uid: Some(o.uid.clone()),
@@ -90,7 +102,7 @@ fn hit(record: &Record, scores: &HashMap<RecordId, f64>) -> Option<Hit> {
             project: o.project.clone(),
             merged_into: o.merged_into.clone(),
             created_at: o.created_at,
-            score: 0.0,
+            score,
             tokens: price(&[&o.title, &o.subtitle, &o.narrative, &o.facts.join("\n")]),
             files: o.files_modified.iter().chain(&o.files_read).cloned().collect(),
             status: o.status,
@@ -108,7 +120,7 @@ fn hit(record: &Record, scores: &HashMap<RecordId, f64>) -> Option<Hit> {
                 project: s.project.clone(),
                 merged_into: s.merged_into.clone(),
                 created_at: s.created_at,
-                score: 0.0,
+                score,
                 tokens: price(&t.texts()),
                 files: Vec::new(),
                 status: Status::Active,
@@ -124,14 +136,12 @@ fn hit(record: &Record, scores: &HashMap<RecordId, f64>) -> Option<Hit> {
             project: p.project.clone(),
             merged_into: p.merged_into.clone(),
             created_at: p.created_at,
-            score: 0.0,
+            score,
             tokens: price(&[&p.text]),
             files: Vec::new(),
             status: Status::Active,
         },
-    };
-    hit.score = scores.get(&hit.id).copied().unwrap_or_default();
-    Some(hit)
+    })
 }
 
 fn price(texts: &[&str]) -> usize {

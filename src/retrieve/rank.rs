@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Record;
-use super::hydrate::get;
+use super::hydrate::Records;
 use super::question::{Question, Similarity, by_chance};
 use super::score::{Factors, Parts, PassedBy};
 use crate::index::{self, Meaning, Term, tokens};
@@ -72,16 +72,20 @@ pub(super) fn rank(
     terms: &[&Term],
     mut question: Option<&mut Question>,
     candidates: Vec<Candidate>,
+    records: &Records,
 ) -> Result<Vec<Ranked>, StoreError> {
-    let ids: Vec<RecordId> = candidates.iter().map(|row| row.id).collect();
-    let (records, _) = get(store, &ids)?;
-    let kept = kept(store, &records)?;
+    let kept = kept(store, &candidates)?;
     let mut rows: Vec<Row<'_>> = candidates
         .into_iter()
-        .zip(records.iter().zip(&kept))
-        .map(|(candidate, (record, kept))| {
-            let similarity = question.as_mut().map(|question| question.similarity(kept)).unwrap_or_default();
-            Row { candidate, record, similarity, words: bm25_share(candidate.bm25) }
+        .filter_map(|candidate| {
+            let record = records.get(&candidate.id)?;
+            let similarity = question.as_mut().map(|question| match kept.get(&candidate.id) {
+                Some(kept) => question.similarity(kept),
+                // What is shorter than an observation is read now.
+                None => question.similarity(&Meaning::of_text(&text_of(record))),
+            });
+            let words = bm25_share(candidate.bm25);
+            Some(Row { candidate, record, similarity: similarity.unwrap_or_default(), words })
         })
         .collect();
     rows.sort_by(|a, b| b.score().total_cmp(&a.score()));
@@ -143,25 +147,12 @@ fn bm25_share(bm25: f64) -> f64 {
     BM25_LOG.0 * (bm25 / BM25_LOG.1).ln_1p() + BM25_SHARE.0 * bm25 / (bm25 + BM25_SHARE.1)
 }
 
-/// The meaning of each record: observations have theirs kept, what is shorter is read now.
-fn kept(store: &Store, records: &[Record]) -> Result<Vec<Meaning>, StoreError> {
-    let ids: Vec<i64> = records
-        .iter()
-        .filter_map(|record| match record {
-            Record::Observation(o) => Some(o.id),
-            Record::Summary(_) | Record::Prompt(_) => None,
-        })
-        .collect();
-    let mut known: HashMap<i64, Meaning> = index::kept(store, &ids)?;
-    Ok(records
-        .iter()
-        .map(|record| match record {
-            Record::Observation(o) => {
-                known.remove(&o.id).unwrap_or_else(|| Meaning::of_text(&text_of(record)))
-            }
-            Record::Summary(_) | Record::Prompt(_) => Meaning::of_text(&text_of(record)),
-        })
-        .collect())
+/// What is kept of the meaning of observations.
+fn kept(store: &Store, candidates: &[Candidate]) -> Result<HashMap<RecordId, Meaning>, StoreError> {
+    let observation = |id| if let RecordId::Observation(id) = id { Some(id) } else { None };
+    let ids: Vec<i64> = candidates.iter().filter_map(|row| observation(row.id)).collect();
+    let kept = index::kept(store, &ids)?;
+    Ok(kept.into_iter().map(|(id, meaning)| (RecordId::Observation(id), meaning)).collect())
 }
 
 /// The words of a query.
@@ -169,6 +160,8 @@ struct Asked<'a> {
     typed: String,
     terms: &'a [&'a Term],
     pairs: Vec<(String, String)>,
+    /// Every token of the terms and of the pairs.
+    tokens: HashSet<String>,
 }
 
 /// How a text holds them.
@@ -183,17 +176,32 @@ struct ReadWords {
 impl<'a> Asked<'a> {
     fn new(query: &str, terms: &'a [&'a Term]) -> Self {
         let words = tokens(query);
-        Self { typed: query.to_lowercase(), terms, pairs: pairs(&words).map(owned).collect() }
+        let mut tokens: HashSet<String> = words.split(' ').map(str::to_owned).collect();
+        tokens.extend(terms.iter().flat_map(|term| term.whole.iter().chain(&term.parts)).cloned());
+        let pairs = words
+            .split(' ')
+            .zip(words.split(' ').skip(1))
+            .filter(|(_, next)| !next.is_empty())
+            .map(|(word, next)| (word.to_owned(), next.to_owned()))
+            .collect();
+        Self { typed: query.to_lowercase(), terms, pairs, tokens }
     }
 
     fn read(&self, text: &str) -> ReadWords {
         let words = tokens(text);
-        let held: HashSet<&str> = words.split(' ').collect();
-        let has = |token: &String| held.contains(token.as_str());
+        let (mut held, mut together) = (HashSet::new(), HashSet::new());
+        let mut before: Option<&String> = None;
+        for word in words.split(' ') {
+            let token = self.tokens.get(word);
+            if let Some(token) = token {
+                held.insert(token);
+            }
+            together.extend(before.zip(token));
+            before = token;
+        }
+        let has = |token: &String| held.contains(token);
         let holds = |term: &&&Term| term.whole.as_ref().is_some_and(has) || term.parts.iter().all(has);
-        let neighbours: HashSet<(&str, &str)> = pairs(&words).collect();
-        let together =
-            self.pairs.iter().filter(|(a, b)| neighbours.contains(&(a.as_str(), b.as_str()))).count();
+        let together = self.pairs.iter().filter(|(a, b)| together.contains(&(a, b))).count();
         ReadWords {
             coverage: share(self.terms.iter().filter(holds).count(), self.terms.len()),
             pairs: share(together, self.pairs.len()),
@@ -219,15 +227,6 @@ impl<'a> Asked<'a> {
 
 fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-/// Neighbouring words.
-fn pairs(words: &str) -> impl Iterator<Item = (&str, &str)> {
-    words.split(' ').zip(words.split(' ').skip(1)).filter(|(_, next)| !next.is_empty())
-}
-
-fn owned((a, b): (&str, &str)) -> (String, String) {
-    (a.to_owned(), b.to_owned())
 }
 
 /// What speaks for a record beside its text.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::conditions::{TABLES, condition, tables};
-use super::hydrate::hits;
+use super::hydrate::{Records, hits, records};
 use super::question::Question;
 use super::rank::{self, Candidate};
 use super::text::{self, Row};
@@ -60,7 +60,8 @@ pub fn search_with(
     if query.is_empty() || query == "*" {
         let (rows, total) = text::newest(store, filter, wanted)?;
         let page: Vec<_> = rows.iter().skip(offset).take(limit).map(|row| (row.id, 0.0)).collect();
-        return Ok(Found { total, indexes: vec!["fts"], hits: hits(store, &page)?, parts: HashMap::new() });
+        let hits = hits(store, &page, Records::new())?;
+        return Ok(Found { total, indexes: vec!["fts"], hits, parts: HashMap::new() });
     }
     let terms = query_terms(query);
     let content = content(&terms);
@@ -80,7 +81,9 @@ pub fn search_with(
     if let Some(question) = &question {
         near(store, question, filter)?.into_iter().for_each(|row| candidates.add(row, false));
     }
-    let ranked = rank::rank(store, query, &content, question.as_mut(), candidates.rows)?;
+    let ids: Vec<RecordId> = candidates.rows.iter().map(|row| row.id).collect();
+    let records = records(store, &ids)?;
+    let ranked = rank::rank(store, query, &content, question.as_mut(), candidates.rows, &records)?;
 
     let known: HashSet<RecordId> = ranked.iter().map(|row| row.id).collect();
     let further = all.iter().map(|row| row.id).filter(|id| !known.contains(id));
@@ -99,7 +102,7 @@ pub fn search_with(
     if question.is_some() {
         indexes.push("vector");
     }
-    let hits = hits(store, &page)?;
+    let hits = hits(store, &page, records)?;
     let parts = ranked.iter().skip(offset).take(limit).map(|row| (row.id, row.parts)).collect();
     Ok(Found { total, indexes, hits, parts })
 }

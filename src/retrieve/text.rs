@@ -3,7 +3,7 @@
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
-use super::conditions::{Condition, Table, condition, tables};
+use super::conditions::{Condition, Table, condition, conditions_in_time_order, tables};
 use super::{Filter, RecordKind};
 use crate::index::Term;
 use crate::model::RecordId;
@@ -26,11 +26,12 @@ pub(super) struct Row {
 pub(super) fn newest(store: &Store, filter: &Filter, most: usize) -> Result<(Vec<Row>, usize), StoreError> {
     let (mut rows, mut total) = (Vec::new(), 0);
     for table in tables(filter) {
-        let condition = condition(filter, table);
-        rows.extend(newest_of(store, table, &condition, most)?);
-        let Table { name, alias, .. } = table;
-        let sql = format!("SELECT 1 FROM {name} {alias} WHERE 1 {}", condition.sql);
-        total += count(store, &sql, &condition.values)?;
+        for condition in conditions_in_time_order(filter, table) {
+            rows.extend(newest_of(store, table, &condition, most)?);
+            let Table { name, alias, .. } = table;
+            let sql = format!("SELECT 1 FROM {name} {alias} WHERE 1 {}", condition.sql);
+            total += count(store, &sql, &condition.values)?;
+        }
     }
     rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.id)));
     Ok((rows, total))

@@ -3,8 +3,8 @@
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
-use super::conditions::{condition, tables};
-use super::hydrate::{get, hits};
+use super::conditions::{Condition, Table, conditions_in_time_order, tables};
+use super::hydrate::{Records, get, hits};
 use super::{Filter, Record, Timeline, search};
 use crate::model::{RecordId, Timestamp};
 use crate::store::{Store, StoreError};
@@ -48,25 +48,9 @@ pub fn timeline(
     };
     let mut rows = Vec::new();
     for table in tables(filter) {
-        let condition = condition(filter, table);
-        for (side, order, depth) in [("<=", "DESC", before), (">", "ASC", after)] {
-            let sql = format!(
-                "SELECT {a}.id, {a}.created_at FROM {t} {a} WHERE {a}.created_at {side} ? {c}
-                 ORDER BY {a}.created_at {order}, {a}.id {order} LIMIT ?",
-                a = table.alias,
-                t = table.name,
-                c = condition.sql
-            );
-            let mut values = vec![Value::from(at.0)];
-            values.extend(condition.values.iter().cloned());
-            values.push(Value::from(i64::try_from(depth + SAME_TIME).unwrap_or(i64::MAX)));
-            let mut statement = store.conn().prepare_cached(&sql)?;
-            let found = statement.query_map(params_from_iter(values), |row| {
-                Ok((row.get::<_, i64>(1)?, table.kind.id(row.get(0)?)))
-            })?;
-            for row in found {
-                rows.push(row?);
-            }
+        for condition in conditions_in_time_order(filter, table) {
+            rows.extend(beside(store, table, &condition, at, ("<=", "DESC"), before)?);
+            rows.extend(beside(store, table, &condition, at, (">", "ASC"), after)?);
         }
     }
     if let Some(id) = id {
@@ -88,7 +72,31 @@ pub fn timeline(
     let from = middle.saturating_sub(before);
     let to = middle.saturating_add(after).saturating_add(1).min(rows.len());
     let window: Vec<_> = rows[from..to].iter().map(|(_, id)| (*id, 0.0)).collect();
-    Ok(Some(Timeline { anchor: rows[middle].1, items: hits(store, &window)? }))
+    Ok(Some(Timeline { anchor: rows[middle].1, items: hits(store, &window, Records::new())? }))
+}
+
+/// The rows of a table on one side of a moment that meet a condition, nearest first.
+fn beside(
+    store: &Store,
+    table: Table,
+    condition: &Condition,
+    at: Timestamp,
+    (side, order): (&str, &str),
+    depth: usize,
+) -> Result<Vec<(i64, RecordId)>, StoreError> {
+    let sql = format!(
+        "SELECT {a}.id, {a}.created_at FROM {t} {a} WHERE {a}.created_at {side} ? {c}
+         ORDER BY {a}.created_at {order}, {a}.id {order} LIMIT ?",
+        a = table.alias,
+        t = table.name,
+        c = condition.sql
+    );
+    let most = Value::from(i64::try_from(depth + SAME_TIME).unwrap_or(i64::MAX));
+    let values = [Value::from(at.0)].into_iter().chain(condition.values.iter().cloned()).chain([most]);
+    let mut statement = store.conn().prepare_cached(&sql)?;
+    let rows =
+        statement.query_map(params_from_iter(values), |row| Ok((row.get(1)?, table.kind.id(row.get(0)?))))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn time_of(store: &Store, id: RecordId) -> Result<Option<Timestamp>, StoreError> {

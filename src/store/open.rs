@@ -144,6 +144,8 @@ fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, 
     // A short-lived process is often the last connection, and a checkpoint costs more than its own work. The
     // drainer checkpoints.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Otherwise a statement whose plan might depend on a value is compiled a second time when it is given one.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(conn)
 }
 

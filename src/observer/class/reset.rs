@@ -6,7 +6,7 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use crate::http::MAX_WAIT;
-use crate::model::Timestamp;
+use crate::model::{Timestamp, local_zone};
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -14,7 +14,7 @@ const MONTHS: [&str; 12] =
 /// An instant in a message: RFC 3339, Unix seconds or milliseconds, `resets 3pm` in local time or in the zone that is
 /// named, or `in 20 minutes`.
 pub(super) fn from_text(text: &str, now: Timestamp) -> Option<Timestamp> {
-    from_text_in(text, now, &TimeZone::system())
+    from_text_in(text, now, local_zone())
 }
 
 /// The same for somebody in this time zone.

@@ -67,6 +67,7 @@ CREATE TABLE prompts (
   created_at  INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX prompts_project ON prompts (project, created_at);
+CREATE INDEX prompts_merged ON prompts (merged_into, created_at) WHERE merged_into IS NOT NULL;
 CREATE INDEX prompts_branch ON prompts (branch) WHERE branch IS NOT NULL;
 CREATE INDEX prompts_session ON prompts (session, number);
 
@@ -130,6 +131,7 @@ CREATE TABLE summaries (
   created_at    INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX summaries_project ON summaries (project, created_at);
+CREATE INDEX summaries_merged ON summaries (merged_into, created_at) WHERE merged_into IS NOT NULL;
 CREATE INDEX summaries_branch ON summaries (branch) WHERE branch IS NOT NULL;
 CREATE INDEX summaries_session ON summaries (session, created_at);
 
