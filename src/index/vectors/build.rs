@@ -42,8 +42,9 @@ pub(super) fn state(store: &Store) -> Result<State, StoreError> {
 pub fn refresh(store: &Store) -> Result<bool, StoreError> {
     let Some((vectors, _)) = places(store) else { return Ok(false) };
     let now = state(store)?;
-    let known = Cache::open(&vectors).filter(|cache| cache.state.epoch == now.epoch);
-    let behind = now.watermark - known.as_ref().map_or(0, |cache| cache.state.watermark);
+    let known = Cache::open(&vectors);
+    let usable = known.as_ref().filter(|cache| cache.state.epoch == now.epoch);
+    let behind = now.watermark - usable.map_or(0, |cache| cache.state.watermark);
     if behind < BEHIND {
         return Ok(false);
     }
@@ -64,62 +65,97 @@ fn build(store: &Store, known: Option<Cache>) -> Result<(), StoreError> {
     // One state of the rows throughout.
     let snapshot = store.conn().unchecked_transaction()?;
     let now = state(store)?;
-    let fresh = rows_after(store, known.as_ref().map_or(0, |cache| cache.state.watermark))?;
+    let known = known.filter(|cache| cache.state.watermark <= now.watermark);
+    let after = known.as_ref().map_or(0, |cache| cache.state.watermark);
+    let fresh = rows_after(store, after)?;
+    let old = match known {
+        Some(cache) => {
+            let present = if cache.state.epoch == now.epoch { None } else { Some(rows_until(store, after)?) };
+            Some(Old { cache, present })
+        }
+        None => None,
+    };
     snapshot.finish()?;
-    write(known.as_ref(), fresh, now, &vectors, &centroids)
+    write(old.as_ref(), fresh, now, &vectors, &centroids)
         .map_err(|source| StoreError::Io { path: vectors, source })
 }
 
+/// The cache before.
+struct Old {
+    cache: Cache,
+    /// The project of each row of its time that is still there, if some are not.
+    present: Option<HashMap<i64, i64>>,
+}
+
+impl Old {
+    fn section(&self, project: i64) -> Option<&Section> {
+        self.cache.sections.iter().find(|section| section.project == project)
+    }
+
+    /// What still holds of a project, run by run.
+    fn runs(&self, section: &Section) -> io::Result<Vec<Entries>> {
+        let holds =
+            |id: &i64| self.present.as_ref().is_none_or(|rows| rows.get(id) == Some(&section.project));
+        let kept = |run| {
+            let mut entries = self.cache.contents(run)?;
+            entries.retain(|(id, _)| holds(id));
+            Ok(entries)
+        };
+        section.runs.iter().map(kept).collect()
+    }
+}
+
 fn write(
-    known: Option<&Cache>,
+    old: Option<&Old>,
     mut fresh: HashMap<i64, Entries>,
     now: State,
     vectors: &Path,
     centroids: &Path,
 ) -> io::Result<()> {
-    let old_sections =
-        || known.into_iter().flat_map(|cache| cache.sections.iter().map(move |old| (cache, old)));
-    let old_centroids = known.and_then(|cache| Centroids::open(centroids, cache.mark));
+    let old_centroids = old.and_then(|old| Centroids::open(centroids, old.cache.mark));
     let mut projects: BTreeSet<i64> = fresh.keys().copied().collect();
-    projects.extend(old_sections().map(|(_, old)| old.project));
+    projects.extend(old.into_iter().flat_map(|old| &old.cache.sections).map(|section| section.project));
     let mut writer = Writer::create(vectors)?;
     let mut new_centroids = Centroids::new();
     for project in projects {
-        let (mut entries, mut trained) = (Vec::new(), 0);
-        if let Some((cache, old)) = old_sections().find(|(_, old)| old.project == project) {
-            trained = old.trained;
-            for run in &old.runs {
-                entries.extend(cache.contents(run)?);
-            }
-        }
-        entries.extend(fresh.remove(&project).unwrap_or_default());
-        if entries.len() < INDEXED_FROM {
+        let section = old.and_then(|old| old.section(project).map(|section| (old, section)));
+        let (runs, trained) = match section {
+            Some((old, section)) => (old.runs(section)?, section.trained),
+            None => (Vec::new(), 0),
+        };
+        let fresh = fresh.remove(&project).unwrap_or_default();
+        let count = runs.iter().chain([&fresh]).map(Vec::len).sum::<usize>();
+        if count < INDEXED_FROM {
+            let entries: Entries = runs.into_iter().flatten().chain(fresh).collect();
             writer.section(project, 0);
             entries.chunks(RUN).try_for_each(|run| writer.run(run.iter()))?;
             continue;
         }
-        let count = entries.len() as u64;
-        let reusable = old_centroids.as_ref().filter(|_| trained > 0 && count < GROWTH * trained);
-        let (of, trained) = match reusable.and_then(|centroids| centroids.of(project)) {
-            Some(known) => (known, trained),
-            None => (lists::train(&entries), count),
+        let reusable = old_centroids.as_ref().filter(|_| (count as u64) < GROWTH * trained);
+        let (of, mut lists, fresh, trained) = match reusable.and_then(|centroids| centroids.of(project)) {
+            Some(known) => (known, runs, fresh, trained),
+            None => {
+                let entries: Entries = runs.into_iter().flatten().chain(fresh).collect();
+                (lists::train(&entries), Vec::new(), entries, count as u64)
+            }
         };
+        lists.resize_with(of.len(), Vec::new);
+        append(&mut lists, fresh, &of);
         writer.section(project, trained);
-        write_lists(&mut writer, &entries, &of)?;
+        lists.iter().try_for_each(|list| writer.run(list.iter()))?;
         new_centroids.add(project, &of);
     }
     let mark = writer.finish(vectors, now)?;
     new_centroids.save(centroids, mark)
 }
 
-/// Each vector in the list of its nearest centroid.
-fn write_lists(writer: &mut Writer, entries: &Entries, centroids: &[[i8; DIM]]) -> io::Result<()> {
+/// Puts each vector into the list of its nearest centroid.
+fn append(lists: &mut [Entries], entries: Entries, centroids: &[[i8; DIM]]) {
     let vectors: Vec<&[i8; DIM]> = entries.iter().map(|(_, vector)| vector).collect();
-    let mut members = vec![Vec::new(); centroids.len()];
-    for (place, list) in lists::assign(centroids, &vectors).into_iter().enumerate() {
-        members[list].push(place);
+    let nearest = lists::assign(centroids, &vectors);
+    for (entry, list) in entries.into_iter().zip(nearest) {
+        lists[list].push(entry);
     }
-    members.iter().try_for_each(|list| writer.run(list.iter().map(|place| &entries[*place])))
 }
 
 type Entries = Vec<(i64, [i8; DIM])>;
@@ -139,6 +175,15 @@ fn rows_after(store: &Store, after: i64) -> Result<HashMap<i64, Entries>, StoreE
         }
     }
     Ok(entries)
+}
+
+/// The project of each row up to one.
+fn rows_until(store: &Store, until: i64) -> Result<HashMap<i64, i64>, StoreError> {
+    let mut statement = store.conn().prepare(
+        "SELECT v.observation, o.project FROM vectors v JOIN observations o ON o.id = v.observation WHERE v.id <= ?1",
+    )?;
+    let rows = statement.query_map([until], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// The runs of a section that a question is compared with: all, or those of the nearest lists.

@@ -66,6 +66,12 @@ pub fn fill_here(arguments: &[String]) {
     store.checkpoint().unwrap();
 }
 
+/// Some words that may stand together in an observation.
+pub fn question(number: usize) -> String {
+    let words: Vec<&str> = WORDS.split_whitespace().collect();
+    draft(usize::MAX / 2 + number, &words).subtitle
+}
+
 fn draft(number: usize, words: &[&str]) -> Draft {
     let mut state = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut word = || {

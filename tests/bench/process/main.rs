@@ -21,6 +21,7 @@ mod corpus;
 mod drain;
 mod hook;
 mod measure;
+mod recall;
 mod scale;
 
 use std::env;
@@ -40,6 +41,9 @@ fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == corpus::FILL) {
         return corpus::fill_here(&arguments[1..]);
+    }
+    if arguments.first().is_some_and(|first| first == recall::RECALL) {
+        return recall::compare_here(&arguments[1..]);
     }
     let asked: Vec<String> = arguments.into_iter().filter(|argument| !argument.starts_with('-')).collect();
     if let Some(unknown) = asked.iter().find(|name| !ALL.iter().any(|(known, _)| known == name)) {

@@ -7,13 +7,14 @@ use serde_json::json;
 
 use crate::common::{World, payload};
 use crate::measure::{Cost, Series, cmem, empty, run};
-use crate::{corpus, row};
+use crate::{corpus, recall, row};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 const ROUNDS: usize = 40;
 const QUERIES: [&str; 4] =
     ["checkout timeout", "how do we merge the worktree", "payment_refund", "lease deadline signal"];
 
+const CENTROIDS: &str = "centroids-cmse-base-1.bin";
 const PROMPT: &str = "why does the checkout run into a timeout when the payment is refunded?";
 const NAMES: [&str; 7] = [
     "search",
@@ -65,9 +66,15 @@ pub fn at_every_size() {
                 "{:.0} MiB memory.db, {:.0} MiB vectors, {:.1} MiB centroids",
                 mib("memory.db"),
                 mib("vectors-cmse-base-1.bin"),
-                mib("centroids-cmse-base-1.bin")
+                mib(CENTROIDS)
             ),
         );
+        if world.data().join(CENTROIDS).exists() {
+            row(
+                &format!("vector index, {size} observations"),
+                &format!("finds {:.3} of the ten nearest", recall::of_lists(&world)),
+            );
+        }
         before = now;
     }
 }
