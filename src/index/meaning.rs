@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use rusqlite::OptionalExtension;
+
 use crate::embed::{self, DIM, DOCUMENT_TOKENS, Token};
 use crate::model::Draft;
 use crate::store::{StoreError, Transaction};
@@ -74,11 +76,16 @@ pub(super) fn record(tx: &Transaction<'_>, observation: i64, meaning: &Meaning) 
     count(tx, &meaning.tokens, 1)
 }
 
-/// Takes away what is kept of an observation.
-pub(super) fn forget(tx: &Transaction<'_>, observation: i64, tokens: &[Token]) -> Result<(), StoreError> {
-    tx.conn().prepare_cached("DELETE FROM vectors WHERE observation = ?1")?.execute([observation])?;
+/// Takes away what is kept of an observation, if anything is.
+pub(super) fn forget(tx: &Transaction<'_>, observation: i64) -> Result<(), StoreError> {
+    let kept: Option<Vec<u8>> = tx
+        .conn()
+        .prepare_cached("DELETE FROM vectors WHERE observation = ?1 RETURNING tokens")?
+        .query_row([observation], |row| row.get(0))
+        .optional()?;
+    let Some(kept) = kept else { return Ok(()) };
     tx.conn().prepare_cached("UPDATE vector_epoch SET epoch = epoch + 1")?.execute([])?;
-    count(tx, tokens, -1)
+    count(tx, &unpack(&kept), -1)
 }
 
 /// Keeps count of how many observations hold each word piece.

@@ -1,11 +1,8 @@
 //! Observations whose meaning is not kept, or kept by another model.
 
-use rusqlite::OptionalExtension;
-
 use super::meaning::{self, Meaning};
 use crate::embed;
-use crate::model::Draft;
-use crate::store::{OBSERVATION_COLUMNS, Store, StoreError, observation};
+use crate::store::{Store, StoreError};
 
 /// Rows in one transaction: writers wait no longer than for these.
 const CHUNK: i64 = 200;
@@ -26,35 +23,18 @@ pub fn unembedded(store: &Store) -> Result<u64, StoreError> {
 /// [`StoreError`].
 pub fn embed_some(store: &Store) -> Result<u64, StoreError> {
     let tx = store.begin()?;
-    let sql = format!("SELECT o.id, v.tokens {MISSING} LIMIT {CHUNK}");
-    let rows: Vec<(i64, Option<Vec<u8>>)> = tx
+    let sql = format!("SELECT o.id {MISSING} LIMIT {CHUNK}");
+    let ids: Vec<i64> = tx
         .conn()
         .prepare_cached(&sql)?
-        .query_map([embed::MODEL], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map([embed::MODEL], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    for (id, kept) in &rows {
-        let sql = format!(
-            "SELECT {OBSERVATION_COLUMNS} FROM observations o JOIN projects q ON q.id = o.project
-             LEFT JOIN projects m ON m.id = o.merged_into WHERE o.id = ?1"
-        );
-        let Some(row) = tx.conn().prepare_cached(&sql)?.query_row([id], observation).optional()? else {
-            continue;
-        };
-        let draft = Draft {
-            title: row.title,
-            subtitle: row.subtitle,
-            narrative: row.narrative,
-            facts: row.facts,
-            keywords: row.keywords,
-            ..Draft::default()
-        };
-        if let Some(kept) = kept {
-            meaning::forget(&tx, *id, &meaning::unpack(kept))?;
-        }
-        meaning::record(&tx, *id, &Meaning::of(&draft))?;
+    for id in &ids {
+        meaning::forget(&tx, *id)?;
+        meaning::record(&tx, *id, &Meaning::of(&tx.texts_of(*id)?))?;
     }
     tx.commit()?;
-    Ok(rows.len() as u64)
+    Ok(ids.len() as u64)
 }
 
 const MISSING: &str = "FROM observations o LEFT JOIN vectors v ON v.observation = o.id

@@ -83,6 +83,18 @@ pub enum Status {
     Archived,
 }
 
+impl Status {
+    /// As it is stored.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Review => "review",
+            Self::Superseded => "superseded",
+            Self::Archived => "archived",
+        }
+    }
+}
+
 /// Who wrote a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -125,6 +137,8 @@ pub struct Observation {
     pub pinned: bool,
     pub status: Status,
     pub superseded_by: Option<i64>,
+    /// What it would supersede, while it waits for review.
+    pub contests: Option<i64>,
     pub expires_at: Option<Timestamp>,
     pub hit_count: i64,
     pub last_hit_at: Option<Timestamp>,

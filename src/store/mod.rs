@@ -3,6 +3,7 @@
 mod aliases;
 mod branches;
 mod calls;
+mod change;
 mod error;
 mod open;
 mod outbox;
@@ -14,6 +15,7 @@ mod write;
 pub use aliases::ProjectRow;
 pub use branches::{Adoption, BranchRow, Place, Trace};
 pub use calls::{Call, CallCount};
+pub use change::Revised;
 pub use error::StoreError;
 pub(crate) use open::{Schema, open_readable, open_writable};
 pub use open::{Store, require_sqlite_version};

@@ -6,7 +6,7 @@ use rusqlite::{Row, params_from_iter};
 use serde::de::DeserializeOwned;
 
 use super::{Store, StoreError};
-use crate::model::{Observation, Prompt, RecordId, Summary, SummaryDraft, Timestamp};
+use crate::model::{Draft, Observation, Prompt, RecordId, Summary, SummaryDraft, Timestamp};
 
 /// Ids in one statement; SQLite's parameter limit is far above.
 const CHUNK: usize = 200;
@@ -36,8 +36,28 @@ impl Store {
 
 pub(crate) const OBSERVATION_COLUMNS: &str = "o.id, o.uid, q.name, m.name, o.type, o.title, o.subtitle,
     o.narrative, o.facts, o.concepts, o.keywords, o.files_read, o.files_modified, o.priority, o.pinned, o.status,
-    o.superseded_by, o.expires_at, o.hit_count, o.last_hit_at, o.source, o.session, o.prompt_number, o.agent,
+    o.superseded_by, o.contests, o.expires_at, o.hit_count, o.last_hit_at, o.source, o.session, o.prompt_number, o.agent,
     o.model, o.tokens_spent, o.created_at, o.updated_at";
+
+/// What an observation says, as [`draft`] reads it.
+pub(super) const DRAFT_COLUMNS: &str =
+    "o.type, o.title, o.subtitle, o.narrative, o.facts, o.concepts, o.keywords,
+    o.files_read, o.files_modified";
+
+pub(super) fn draft(row: &Row<'_>) -> rusqlite::Result<Draft> {
+    Ok(Draft {
+        r#type: row.get(0)?,
+        title: row.get(1)?,
+        subtitle: row.get(2)?,
+        narrative: row.get(3)?,
+        facts: json(row, 4)?,
+        concepts: json(row, 5)?,
+        keywords: json(row, 6)?,
+        files_read: json(row, 7)?,
+        files_modified: json(row, 8)?,
+        supersedes: Vec::new(),
+    })
+}
 
 pub(crate) const SUMMARY_COLUMNS: &str = "s.id, q.name, m.name, s.session, s.prompt_number, s.request,
     s.investigated, s.learned, s.completed, s.next_steps, s.notes, s.model, s.created_at";
@@ -63,17 +83,18 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         pinned: row.get(14)?,
         status: word(row, 15)?,
         superseded_by: row.get(16)?,
-        expires_at: time(row, 17)?,
-        hit_count: row.get(18)?,
-        last_hit_at: time(row, 19)?,
-        source: word(row, 20)?,
-        session: row.get(21)?,
-        prompt_number: row.get(22)?,
-        agent: row.get(23)?,
-        model: row.get(24)?,
-        tokens_spent: row.get(25)?,
-        created_at: Timestamp(row.get(26)?),
-        updated_at: Timestamp(row.get(27)?),
+        contests: row.get(17)?,
+        expires_at: time(row, 18)?,
+        hit_count: row.get(19)?,
+        last_hit_at: time(row, 20)?,
+        source: word(row, 21)?,
+        session: row.get(22)?,
+        prompt_number: row.get(23)?,
+        agent: row.get(24)?,
+        model: row.get(25)?,
+        tokens_spent: row.get(26)?,
+        created_at: Timestamp(row.get(27)?),
+        updated_at: Timestamp(row.get(28)?),
     })
 }
 

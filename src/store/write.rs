@@ -230,7 +230,7 @@ impl Transaction<'_> {
             )?;
             if replaced == 0 {
                 self.tx.execute(
-                    "UPDATE observations SET status = 'review' WHERE id = ?1 AND EXISTS
+                    "UPDATE observations SET status = 'review', contests = ?2 WHERE id = ?1 AND EXISTS
                        (SELECT 1 FROM observations WHERE id = ?2 AND project = ?3 AND status = 'active')",
                     (id, old, project),
                 )?;
@@ -282,7 +282,7 @@ impl Transaction<'_> {
 }
 
 /// Equal for texts that differ only in case, blanks and closing punctuation.
-fn content_key(title: &str, narrative: &str) -> [u8; 32] {
+pub(super) fn content_key(title: &str, narrative: &str) -> [u8; 32] {
     let mut hash = Sha256::new();
     for text in [title, narrative] {
         let words = text.to_lowercase();

@@ -22,6 +22,7 @@ fn memory(id: i64, title: &str, narrative: &str) -> Observation {
         pinned: false,
         status: Status::Active,
         superseded_by: None,
+        contests: None,
         expires_at: None,
         hit_count: 0,
         last_hit_at: None,

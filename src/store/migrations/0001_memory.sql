@@ -90,6 +90,7 @@ CREATE TABLE observations (
   pinned         INTEGER NOT NULL DEFAULT 0,
   status         TEXT NOT NULL DEFAULT 'active',
   superseded_by  INTEGER REFERENCES observations (id),
+  contests       INTEGER REFERENCES observations (id), -- what it would supersede, while it waits for review
   expires_at     INTEGER,
   hit_count      INTEGER NOT NULL DEFAULT 0,
   last_hit_at    INTEGER,
@@ -113,6 +114,26 @@ CREATE INDEX observations_branch ON observations (branch) WHERE branch IS NOT NU
 CREATE INDEX observations_created ON observations (created_at);
 CREATE INDEX observations_session ON observations (session, created_at);
 CREATE INDEX observations_kept ON observations (project) WHERE pinned = 1 OR priority = 'high';
+
+CREATE INDEX observations_superseded ON observations (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX observations_contests ON observations (contests) WHERE contests IS NOT NULL;
+
+-- What an observation said before it was edited.
+CREATE TABLE revisions (
+  id          INTEGER PRIMARY KEY,
+  observation INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+  draft       TEXT NOT NULL, -- its texts, as JSON
+  until       INTEGER NOT NULL -- when they were replaced
+) STRICT;
+CREATE INDEX revisions_observation ON revisions (observation, id);
+
+-- From which observations one was put together.
+CREATE TABLE sources (
+  observation INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+  source      INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+  PRIMARY KEY (observation, source)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sources_source ON sources (source);
 
 CREATE TABLE summaries (
   id            INTEGER PRIMARY KEY AUTOINCREMENT,
