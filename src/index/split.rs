@@ -23,6 +23,8 @@ pub struct Term {
     pub whole: Option<String>,
     /// It carries no meaning of its own (`the`, `怎么`): it must not decide what is found.
     pub stop: bool,
+    /// A pair of characters of a script without blanks: many such are no words.
+    pub pair: bool,
 }
 
 /// Tokens of a text, separated by blanks, for a column of a text index.
@@ -129,22 +131,22 @@ struct Asked(Vec<Term>);
 impl Sink for Asked {
     fn word(&mut self, parts: &[String], wholes: &[String]) {
         let stop = parts.len() == 1 && wholes.is_empty() && is_stop_word(&parts[0]);
-        self.0.push(Term { parts: parts.to_vec(), whole: wholes.last().cloned(), stop });
+        self.0.push(Term { parts: parts.to_vec(), whole: wholes.last().cloned(), stop, pair: false });
     }
 
     fn run(&mut self, clusters: &[String]) {
         let stop = |text: &str| text.chars().any(|c| STOP_CHARACTERS.contains(c));
         if let [only] = clusters {
-            self.0.push(Term { parts: vec![only.clone()], whole: None, stop: stop(only) });
+            self.0.push(Term { parts: vec![only.clone()], whole: None, stop: stop(only), pair: false });
         }
         for pair in clusters.windows(2) {
             let joined = pair.concat();
-            self.0.push(Term { stop: stop(&joined), parts: vec![joined], whole: None });
+            self.0.push(Term { stop: stop(&joined), parts: vec![joined], whole: None, pair: true });
         }
     }
 
     fn symbol(&mut self, symbol: &str) {
-        self.0.push(Term { parts: vec![symbol.to_owned()], whole: None, stop: false });
+        self.0.push(Term { parts: vec![symbol.to_owned()], whole: None, stop: false, pair: false });
     }
 }
 

@@ -8,7 +8,7 @@ use crate::store::{Store, StoreError};
 
 /// What the pieces of a word count for that only makes a question of it (`how`, `怎么`). They move a question away from
 /// what it is about; the model was not trained to know (measured by `scripts/bench/retrieval`).
-const FUNCTION_WORD: f32 = 0.2;
+const FUNCTION_WORD: f32 = 0.5;
 /// How far the rarity of a piece in this memory decides what it counts for; the rest is the model's own weight.
 const RARITY_SHARE: f32 = 0.3;
 /// The best of more rows is more similar by chance: so much for each factor e.

@@ -13,8 +13,10 @@ use crate::store::{Store, StoreError};
 
 /// BM25 (from 0, seldom above 60) as a part of the score: a logarithm that tells low scores apart, and a share that is
 /// nearly straight, so that a row which holds every word of a long question stands out.
-const BM25_LOG: (f64, f64) = (0.09, 7.0);
-const BM25_SHARE: (f64, f64) = (0.7, 100.0);
+const BM25_LOG: (f64, f64) = (0.07, 7.0);
+const BM25_SHARE: (f64, f64) = (0.6, 100.0);
+/// So many rows of the highest BM25 tell how far the words of the question are those of the memory at all.
+const TRUSTED: usize = 10;
 /// What it counts for that words which stand together in the question stand together in the row.
 const PAIRS_SHARE: f64 = 0.1;
 /// How similar the best row must be for meaning alone to be an answer, beside what is so by chance. `scripts/bench/retrieval` shows how many questions without an answer get past it.
@@ -75,6 +77,8 @@ pub(super) fn rank(
     records: &Records,
 ) -> Result<Vec<Ranked>, StoreError> {
     let kept = kept(store, &candidates)?;
+    let asked = Asked::new(query, terms);
+    let trust = trust(&asked, &candidates, records);
     let mut rows: Vec<Row<'_>> = candidates
         .into_iter()
         .filter_map(|candidate| {
@@ -84,7 +88,7 @@ pub(super) fn rank(
                 // What is shorter than an observation is read now.
                 None => question.similarity(&Meaning::of_text(&text_of(record))),
             });
-            let words = bm25_share(candidate.bm25);
+            let words = bm25_share(trust * candidate.bm25);
             Some(Row { candidate, record, similarity: similarity.unwrap_or_default(), words })
         })
         .collect();
@@ -93,7 +97,6 @@ pub(super) fn rank(
     let answer = (ANSWER + by_chance(store)?).clamp(ANSWER_LEAST, ANSWER_MOST);
     let floor = if best < answer { answer } else { NEAR_BEST * best };
 
-    let asked = Asked::new(query, terms);
     let now = Timestamp::now();
     let mut ranked = Vec::new();
     for (place, row) in rows.into_iter().enumerate() {
@@ -141,6 +144,22 @@ impl Row<'_> {
     fn score(&self) -> f64 {
         self.similarity.score() + self.words
     }
+}
+
+/// How far BM25 is to be trusted: the part of the question's words that the row which holds most of them holds. Where
+/// no row holds most, as in a memory in another language, the few that are met say little. Pairs of characters are not
+/// counted so: many are no words, and no row holds them.
+fn trust(asked: &Asked<'_>, candidates: &[Candidate], records: &Records) -> f64 {
+    if candidates.iter().any(|row| row.has_all) || asked.terms.iter().any(|term| term.pair) {
+        return 1.0;
+    }
+    let mut rows: Vec<&Candidate> = candidates.iter().filter(|row| row.bm25 > 0.0).collect();
+    rows.sort_by(|a, b| b.bm25.total_cmp(&a.bm25));
+    rows.iter()
+        .take(TRUSTED)
+        .filter_map(|row| records.get(&row.id))
+        .map(|record| asked.read(&text_of(record)).coverage)
+        .fold(0.0, f64::max)
 }
 
 fn bm25_share(bm25: f64) -> f64 {

@@ -24,8 +24,10 @@ pub enum Using {
     Both,
     /// Words alone.
     Text,
-    /// Meaning alone.
+    /// Vectors alone, in the order of their index.
     Vectors,
+    /// Vectors, and word pieces of what they find.
+    Meaning,
 }
 
 /// Finds records, best first. An empty query or `*` gives the newest; a query of other signs alone gives nothing, and
@@ -66,9 +68,16 @@ pub fn search_with(
     let terms = query_terms(query);
     let content = content(&terms);
     let mut question = if using == Using::Text { None } else { Question::new(store, query, &terms)? };
+    if using == Using::Vectors {
+        let near =
+            question.as_ref().map_or_else(|| Ok(Vec::new()), |question| near(store, question, filter))?;
+        let page: Vec<_> = near.iter().skip(offset).take(limit).map(|row| (row.id, 0.0)).collect();
+        let hits = hits(store, &page, Records::new())?;
+        return Ok(Found { total: near.len(), indexes: vec!["vector"], hits, parts: HashMap::new() });
+    }
     let mut candidates = Candidates::default();
     let (mut all, mut all_total) = (Vec::new(), 0);
-    if using != Using::Vectors {
+    if using != Using::Meaning {
         (all, all_total) = text::with_all(store, &content, filter, wanted.max(BEST))?;
         all.iter().take(BEST).for_each(|row| candidates.add(*row, true));
         // Where enough rows hold all of it, those that hold some add nothing.
@@ -96,7 +105,7 @@ pub fn search_with(
         .take(limit)
         .collect();
     let mut indexes = Vec::new();
-    if using != Using::Vectors {
+    if using != Using::Meaning {
         indexes.push("fts");
     }
     if question.is_some() {

@@ -108,5 +108,5 @@ fn is_held(store: &Store, term: &Term, filter: &Filter) -> Result<bool, StoreErr
 }
 
 fn word(token: &str) -> Term {
-    Term { parts: vec![token.to_owned()], whole: None, stop: false }
+    Term { parts: vec![token.to_owned()], whole: None, stop: false, pair: false }
 }

@@ -26,8 +26,8 @@ use cmem::store::{NewObservation, Standing, Store, Trace};
 use figures::{Figures, Row};
 use sets::Set;
 
-const METHODS: [(&str, Using); 3] =
-    [("text", Using::Text), ("vector", Using::Vectors), ("hybrid", Using::Both)];
+const METHODS: [(&str, Using); 4] =
+    [("text", Using::Text), ("vector", Using::Vectors), ("meaning", Using::Meaning), ("hybrid", Using::Both)];
 
 /// As many memories as are told beside a prompt.
 const HITS: usize = 3;
