@@ -100,6 +100,12 @@ fn count(tx: &Transaction<'_>, tokens: &[Token], by: i64) -> Result<(), StoreErr
     Ok(())
 }
 
+/// Takes away the counts of word pieces that no observation holds any more.
+pub(super) fn purge(tx: &Transaction<'_>) -> Result<(), StoreError> {
+    tx.conn().execute("DELETE FROM pieces WHERE observations <= 0", [])?;
+    Ok(())
+}
+
 /// The row of `pieces` that counts the observations.
 pub(super) const ALL: i64 = -1;
 

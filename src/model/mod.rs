@@ -3,6 +3,7 @@
 mod event;
 mod identity;
 mod memory;
+mod passages;
 mod record_id;
 mod time;
 mod tokens;
@@ -10,6 +11,7 @@ mod tokens;
 pub use event::{Agent, Event, EventKind, Outcome, StartSource};
 pub use identity::Identity;
 pub use memory::{Draft, Observation, Priority, Prompt, Source, Status, Summary, SummaryDraft};
+pub use passages::Passages;
 pub use record_id::{ParseRecordIdError, RecordId};
 pub use time::Timestamp;
 pub(crate) use time::local_zone;
