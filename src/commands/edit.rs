@@ -412,7 +412,7 @@ impl Desk {
     fn leave(&self, typed: &str, failure: &Failure, cleaner: &Cleaner) -> Failure {
         let kept = match form::split(typed) {
             Some((head, body)) => {
-                format!("{}---\n{}", cleaner.clean_text(head), cleaner.clean_text(body))
+                format!("{}\n---\n{}\n", cleaner.clean_text(head).trim_end(), cleaner.clean_text(body).trim_end())
             }
             None => cleaner.clean_text(typed),
         };

@@ -23,7 +23,8 @@ use crate::spool::{FileLock, Spool, SpoolError};
 use crate::store::{Store, StoreError};
 
 const WHAT: &str = "forget";
-/// How long a drainer at work is waited for. It may have in its hands what is to be forgotten.
+/// How long others are waited for: a drainer, which may have in its hands what is to be forgotten, and readers, which may
+/// have it before their eyes.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Most records that are named before somebody is asked.
 const NAMED: usize = 20;
@@ -215,7 +216,7 @@ fn tell_the_rest(answer: &Answer, printer: &mut Printer) {
 /// Takes the records away, and everything that holds their texts. First what could bring them back: whatever keeps this
 /// from being finished, the records are there to be named again.
 fn forget(ids: &[RecordId], paths: &Paths) -> Result<(usize, Vec<RecordId>), Failure> {
-    let store = Store::open(paths).map_err(failed)?;
+    let store = Store::open_within(paths, PATIENCE).map_err(failed)?;
     let said = store.said(ids).map_err(failed)?;
     let passages = Passages::of(&said);
     let (mut events, mut emptied) = (0, true);

@@ -64,7 +64,7 @@ pub fn forget_prompt(tx: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
 }
 
 /// Rewrites the indexes without the words that no record holds any more: a row that is taken away from a text index is
-/// only marked there. Takes about a second for 100,000 observations.
+/// only marked there.
 ///
 /// # Errors
 /// [`StoreError`].

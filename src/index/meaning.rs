@@ -26,7 +26,7 @@ pub struct Meaning {
 
 impl Meaning {
     /// That of an observation.
-    pub(super) fn of(draft: &Draft) -> Self {
+    pub fn of(draft: &Draft) -> Self {
         let fields = [
             (draft.title.as_str(), TITLE),
             (&draft.keywords.join("\n"), OTHER),
