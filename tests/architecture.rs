@@ -32,7 +32,7 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "embed" => vec![],
         "index" => vec!["embed", "store"],
         "retrieve" => vec!["embed", "index", "store"],
-        "render" => vec!["store", "retrieve"],
+        "render" => vec!["retrieve"],
         _ => vec![],
     }
 }

@@ -32,7 +32,8 @@ fn an_edit_by_flags_changes_what_is_named_and_keeps_what_it_said() {
     let id = world.remember(&["Releases are cut on Tuesdays.", "--tags", "gotcha,ci", "--file", "a.rs"]);
     let before = whole(&world, id);
     assert_eq!(before["history"], json!([]));
-    let answer = edit(&world, id, &["--title", "Releases on Wednesdays", "--text", "Releases are cut on Wednesdays."]);
+    let answer =
+        edit(&world, id, &["--title", "Releases on Wednesdays", "--text", "Releases are cut on Wednesdays."]);
     assert_eq!(answer, json!({"id": id, "title": "Releases on Wednesdays", "changed": true}));
     let args = ["--tags", "how-it-works,release", "--file", "b.rs", "--file", "c.rs", "--priority", "high"];
     let _ = edit(&world, id, &[&args[..], &["--type", "Decision", "--expires", "30d"]].concat());
@@ -60,11 +61,18 @@ fn an_edit_by_flags_changes_what_is_named_and_keeps_what_it_said() {
     assert_eq!(history[1]["title"], "Releases on Wednesdays");
     assert!(history[0]["until"].as_str().unwrap() <= history[1]["until"].as_str().unwrap());
     let shown = world.cmem(&["get", "--history", &id.to_string()]).ok();
-    let (latest, first) = (shown.find("concepts: gotcha, ci").unwrap(), shown.find("text: Releases are cut on Tues").unwrap());
+    let (latest, first) =
+        (shown.find("concepts: gotcha, ci").unwrap(), shown.find("text: Releases are cut on Tues").unwrap());
     assert!(latest < first && shown.matches("until ").count() == 2, "{shown}");
     // Found by what it says, not by what it said.
     assert_eq!(world.search("Wednesdays"), ["Releases on Wednesdays"]);
-    assert_eq!(world.number("memory.db", "SELECT count(*) FROM observations_fts WHERE observations_fts MATCH 'tuesdays'"), 0);
+    assert_eq!(
+        world.number(
+            "memory.db",
+            "SELECT count(*) FROM observations_fts WHERE observations_fts MATCH 'tuesdays'"
+        ),
+        0
+    );
     let _ = edit(&world, id, &["--expires", "never", "--tags", "", "--file", ""]);
     let cleared = whole(&world, id);
     assert_eq!(
@@ -104,10 +112,12 @@ fn an_edit_that_cannot_be_is_refused_and_changes_nothing() {
 fn neither_private_text_nor_credentials_get_in_by_an_edit() {
     let key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOP-xyz";
     let secret = format!("{key} <private>BETA</private>");
-    let world = with_editor(&format!("sed -i 's|^facts:|facts:\\n- {} in a fact|' $2", secret.replace('/', "\\/")));
+    let world =
+        with_editor(&format!("sed -i 's|^facts:|facts:\\n- {} in a fact|' $2", secret.replace('/', "\\/")));
     let id = world.remember(&["The deploy key is with Ana."]);
     let args = ["--title", &secret, "--tags", &secret, "--keywords", &secret, "--file", &secret];
-    let ran = world.cmem(&[&["edit", &id.to_string(), "--text", &format!("It is {secret} here")], &args[..]].concat());
+    let ran = world
+        .cmem(&[&["edit", &id.to_string(), "--text", &format!("It is {secret} here")], &args[..]].concat());
     assert!(ran.err.contains("left out") && !ran.err.contains(key), "{}", ran.err);
     let _ = ran.ok();
     let _ = world.cmem(&["edit", &id.to_string()]).ok();
@@ -162,11 +172,15 @@ fn an_editor_in_which_nothing_is_changed_changes_nothing() {
 
 #[test]
 fn a_broken_edit_is_not_lost_and_can_be_gone_on_with() {
-    let mut world = with_editor("sed -i -e 's/^type:/tipe:/' -e 's/cold/<private>GAMMA<\\/private> warm/' $2");
+    let mut world =
+        with_editor("sed -i -e 's/^type:/tipe:/' -e 's/cold/<private>GAMMA<\\/private> warm/' $2");
     let id = world.remember(&["The cache is cold."]);
     let refused = world.cmem(&["edit", &id.to_string()]).failed(1);
     let file = world.data().join(format!("edits/{id}/memory.txt"));
-    assert!(refused.contains("\"tipe\" is no field") && refused.contains(file.to_str().unwrap()), "{refused}");
+    assert!(
+        refused.contains("\"tipe\" is no field") && refused.contains(file.to_str().unwrap()),
+        "{refused}"
+    );
     assert!(fs::read_to_string(&file).unwrap().contains("warm"));
     assert_eq!(world.files_with("GAMMA"), Vec::<PathBuf>::new());
     assert_eq!(whole(&world, id)["narrative"], "The cache is cold.");
@@ -211,9 +225,30 @@ fn a_record_that_changes_under_the_editor_is_not_overwritten() {
 }
 
 #[test]
+fn of_a_record_that_is_forgotten_under_the_editor_nothing_is_kept() {
+    let mut world = World::new();
+    let id = world.remember(&["The cache is cold."]);
+    let binary = crate::common::world::binary();
+    let script = world.path("editor.sh");
+    fs::write(
+        &script,
+        format!(
+            "{} forget {id} --yes\nmkdir -p $(dirname $1); echo 'tipe: The cache is cold.' > $1\n",
+            binary.display()
+        ),
+    )
+    .unwrap();
+    world.set("EDITOR", &format!("sh {}", script.display()));
+    let refused = world.cmem(&["edit", &id.to_string()]).failed(1);
+    assert!(!refused.contains("is left in"), "{refused}");
+    assert_eq!(world.files_with("The cache"), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn what_is_pinned_is_told_until_it_is_not() {
     let world = World::new();
-    let ids: Vec<String> = ["one", "two", "three"].iter().map(|text| world.remember(&[text]).to_string()).collect();
+    let ids: Vec<String> =
+        ["one", "two", "three"].iter().map(|text| world.remember(&[text]).to_string()).collect();
     let pinned = |id: usize| whole(&world, ids[id].parse().unwrap())["pinned"].clone();
     let answer = world.cmem(&["pin", "--json", &ids[0], &format!("{},#{}", ids[1], ids[0])]).json();
     assert_eq!(
@@ -235,7 +270,8 @@ fn what_is_pinned_is_told_until_it_is_not() {
 #[test]
 fn one_takes_the_place_of_another_and_both_say_so() {
     let world = World::new();
-    let [first, second, third] = ["MySQL", "PostgreSQL", "CockroachDB"].map(|name| world.remember(&[&format!("Payments use {name}.")]));
+    let [first, second, third] = ["MySQL", "PostgreSQL", "CockroachDB"]
+        .map(|name| world.remember(&[&format!("Payments use {name}.")]));
     let supersede = |old: i64, new: i64| world.cmem(&["supersede", &old.to_string(), &new.to_string()]);
     let answer = world.cmem(&["supersede", "--json", &first.to_string(), &third.to_string()]).json();
     assert_eq!(answer, json!({"old": first, "new": third, "changed": true}));
@@ -250,7 +286,10 @@ fn one_takes_the_place_of_another_and_both_say_so() {
     assert_eq!(world.search("Payments")[0], "Payments use CockroachDB");
     // No circles, and no end in what is out of use.
     let refused = supersede(third, first).failed(1);
-    assert!(refused.contains(&format!("{first} is superseded by {third} itself")) && refused.contains("--undo"), "{refused}");
+    assert!(
+        refused.contains(&format!("{first} is superseded by {third} itself")) && refused.contains("--undo"),
+        "{refused}"
+    );
     let fourth = world.remember(&["Payments use SQLite."]);
     assert!(supersede(fourth, first).failed(1).contains(&format!("name {third}")));
     assert!(supersede(first, first).failed(2).contains("the same"));
@@ -278,7 +317,9 @@ fn what_waits_for_review_says_because_of_which() {
     let world = World::new();
     let (old, new) = (world.remember(&["Port 80."]), world.remember(&["Port 81."]));
     let memory = rusqlite::Connection::open(world.data().join("memory.db")).unwrap();
-    memory.execute("UPDATE observations SET status = 'review', contests = ?1 WHERE id = ?2", [old, new]).unwrap();
+    memory
+        .execute("UPDATE observations SET status = 'review', contests = ?1 WHERE id = ?2", [old, new])
+        .unwrap();
     drop(memory);
     let shown = |id: i64| world.cmem(&["get", &id.to_string()]).ok();
     assert!(shown(new).contains(&format!("waits for review because of #{old}")));
@@ -293,7 +334,8 @@ fn sizes_are_told_by_file_and_table() {
     let _ = world.remember(&["one"]);
     world.note("two");
     let size = world.cmem(&["stats", "--size", "--json"]).json();
-    let names: Vec<&str> = size["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        size["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"memory.db") && names.contains(&"spool.db"), "{names:?}");
     let rows = |table: &str| {
         let tables = size["databases"][0]["tables"].as_array().unwrap();

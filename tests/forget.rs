@@ -42,11 +42,22 @@ fn no_byte_of_it_is_left_wherever_it_stood() {
         "The quokka eats the yttrium, and 部署密钥在抽屉里 as well.",
     ]);
     let other = world.remember(&["Something else about the quokka."]);
-    let _ = world.cmem(&["edit", &id.to_string(), "--title", "Jabberwock rule", "--text", "机密内容在这里。"]).ok();
+    let _ = world
+        .cmem(&["edit", &id.to_string(), "--title", "Jabberwock rule", "--text", "机密内容在这里。"])
+        .ok();
     let _ = world.cmem(&["edit", &id.to_string(), "--keywords", "vorpal"]).ok();
     let _ = world.cmem(&["reindex"]).ok();
     let texts = [
-        "ylograph", "ymurgy", "olframite", "yttrium", "部署密钥", "密钥", "abberwock", "机密内容", "机密", "orpal",
+        "ylograph",
+        "ymurgy",
+        "olframite",
+        "yttrium",
+        "部署密钥",
+        "密钥",
+        "abberwock",
+        "机密内容",
+        "机密",
+        "orpal",
     ];
     // In the index words are folded and without their common beginnings.
     for text in texts {
@@ -75,7 +86,8 @@ fn nothing_is_left_between_rows_of_any_size() {
     let world = World::new();
     let _ = world.remember(&["The first."]);
     // Rows that share pages, fill one and go beyond it, some of them edited.
-    let names: Vec<String> = (0..60).map(|n| format!("q{}z", "abcdefghij".repeat(2).replace('a', &format!("{n:02}")))).collect();
+    let names: Vec<String> =
+        (0..60).map(|n| format!("q{}z", "abcdefghij".repeat(2).replace('a', &format!("{n:02}")))).collect();
     let ids: Vec<i64> = (0..60)
         .map(|n| {
             let size = [1, 5, 40, 200, 600][n % 5];
@@ -89,9 +101,9 @@ fn nothing_is_left_between_rows_of_any_size() {
     let words: Vec<String> = chosen.iter().map(|n| ids[*n].to_string()).collect();
     let args: Vec<&str> = words.iter().map(String::as_str).collect();
     assert_eq!(forget(&world, &args)["records"].as_array().unwrap().len(), 20);
-    for n in 0..60 {
-        let found = world.files_with(&names[n]);
-        assert_eq!(found.is_empty(), n % 3 == 0, "{n} ({}) is in {found:?}", names[n]);
+    for (n, name) in names.iter().enumerate() {
+        let found = world.files_with(name);
+        assert_eq!(found.is_empty(), n % 3 == 0, "{n} ({name}) is in {found:?}");
     }
     world.assert_sound();
 }
@@ -108,12 +120,8 @@ fn prompts_and_summaries_are_forgotten_like_observations() {
         assert_there(&world, text);
     }
     let all = world.cmem(&["search", "--json", "aardvark"]).json();
-    let ids: Vec<String> = all["results"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row["id"].to_string().replace('"', ""))
-        .collect();
+    let ids: Vec<String> =
+        all["results"].as_array().unwrap().iter().map(|row| row["id"].to_string().replace('"', "")).collect();
     assert!(ids.contains(&String::from("P1")) && ids.contains(&String::from("S1")), "{ids:?}");
     let answer = forget(&world, &["P1"]);
     assert!(answer["also_in"].as_array().unwrap().contains(&json!("S1")), "{answer}");
@@ -170,7 +178,8 @@ fn a_call_that_is_not_meant_so_takes_nothing() {
 #[test]
 fn what_a_forgotten_one_had_replaced_is_in_use_again() {
     let world = World::new();
-    let (old, new) = (world.remember(&["Payments use MySQL."]), world.remember(&["Payments use PostgreSQL."]));
+    let (old, new) =
+        (world.remember(&["Payments use MySQL."]), world.remember(&["Payments use PostgreSQL."]));
     let _ = world.cmem(&["supersede", &old.to_string(), &new.to_string()]).ok();
     let _ = forget(&world, &[&new.to_string()]);
     let told = world.cmem(&["get", "--json", &old.to_string()]).json();
@@ -188,7 +197,10 @@ fn events_that_would_bring_it_back_go_too() {
     world.note("nothing of that kind");
     let _ = world.cmem(&["queue", "list"]).ok();
     let prompt = json!({"prompt": "The treasure\nlies under the third oak.  Dig!"});
-    assert!(world.send("UserPromptSubmit", prompt).answer().is_some(), "it reminds of what is not forgotten yet");
+    assert!(
+        world.send("UserPromptSubmit", prompt).answer().is_some(),
+        "it reminds of what is not forgotten yet"
+    );
     drop(nobody_drains);
     assert_eq!(world.cmem(&["forget", &id, "--dry-run", "--json"]).json()["events"], json!(2));
     assert_eq!(forget(&world, &[&id])["events"], json!(2));

@@ -22,6 +22,7 @@ use crate::model::{Draft, Priority, RecordId, Timestamp};
 use crate::observer::one_line;
 use crate::privacy::Cleaner;
 use crate::render;
+use crate::retrieve;
 use crate::store::{Revised, Store, StoreError, Transaction};
 
 const WHAT: &str = "edit";
@@ -114,6 +115,7 @@ pub fn run(args: &EditArgs, paths: &Paths, printer: &mut Printer) -> Result<(), 
     Ok(())
 }
 
+const FORGOTTEN: &str = "`cmem remember` keeps a text anew";
 const LEFT_OUT: &str = "what is marked as private or looks like a credential was left out";
 
 fn failed(error: StoreError) -> Failure {
@@ -155,7 +157,12 @@ impl EditArgs {
             && self.expires.is_none()
     }
 
-    fn applied_to(&self, before: &Whole, text: Option<&str>, wording: &Wording<'_>) -> Result<Whole, Failure> {
+    fn applied_to(
+        &self,
+        before: &Whole,
+        text: Option<&str>,
+        wording: &Wording<'_>,
+    ) -> Result<Whole, Failure> {
         let mut draft = before.draft.clone();
         if let Some(text) = text {
             draft.narrative = narrative(text, &draft, wording)?;
@@ -225,14 +232,17 @@ fn write(transaction: Transaction<'_>, id: i64, before: &Whole, after: &Whole) -
 fn tell(id: i64, after: &Whole, changed: bool, store: &Store, printer: &mut Printer) {
     // Searches work without it.
     if changed && let Err(error) = index::refresh(store) {
-        printer.talk(&format!("the vector cache could not be renewed ({error}); `cmem reindex` makes it anew"));
+        printer
+            .talk(&format!("the vector cache could not be renewed ({error}); `cmem reindex` makes it anew"));
     }
     let title = &after.draft.title;
     if printer.wants_json() {
         printer.json(&json!({ "id": id, "title": title, "changed": changed }));
     }
     printer.talk(&match changed {
-        true => format!("{id} is changed: {}; `cmem get {id} --history` shows what it said", render::line(title)),
+        true => {
+            format!("{id} is changed: {}; `cmem get {id} --history` shows what it said", render::line(title))
+        }
         false => format!("{id} is as it was"),
     });
 }
@@ -264,13 +274,16 @@ fn in_editor(
         .and_then(|edited| {
             let after = applied(&before, &form, &edited, wording)?;
             let transaction = store.begin().map_err(failed)?;
+            if transaction.position(id).map_err(failed)?.is_none() {
+                return Err(Failure::new(WHAT, format!("{id} was forgotten meanwhile"), FORGOTTEN));
+            }
             if whole(&transaction, id)? != before {
                 return Err(Failure::new(WHAT, format!("{id} was changed meanwhile by somebody else"), ""));
             }
             let changed = write(transaction, id, &before, &after)?;
             Ok((after, changed, edited))
         })
-        .map_err(|failure| desk.leave(&typed, &failure, wording.cleaner))?;
+        .map_err(|failure| desk.leave(&typed, failure, store, wording.cleaner))?;
     let (after, changed, edited) = written;
     desk.clear();
     if edited.text != form.text && edited.text != after.draft.narrative {
@@ -408,11 +421,21 @@ impl Desk {
         Ok((!same && !text.trim().is_empty()).then_some(text))
     }
 
-    /// Keeps what was typed, without what would never be stored, and says where.
-    fn leave(&self, typed: &str, failure: &Failure, cleaner: &Cleaner) -> Failure {
+    /// Keeps what was typed, without what would never be stored, and says where. Of a record that was forgotten nothing is
+    /// kept.
+    fn leave(&self, typed: &str, failure: Failure, store: &Store, cleaner: &Cleaner) -> Failure {
+        let id = RecordId::Observation(self.id);
+        if retrieve::get(store, &[id]).is_ok_and(|(records, _)| records.is_empty()) {
+            self.clear();
+            return failure;
+        }
         let kept = match form::split(typed) {
             Some((head, body)) => {
-                format!("{}\n---\n{}\n", cleaner.clean_text(head).trim_end(), cleaner.clean_text(body).trim_end())
+                format!(
+                    "{}\n---\n{}\n",
+                    cleaner.clean_text(head).trim_end(),
+                    cleaner.clean_text(body).trim_end()
+                )
             }
             None => cleaner.clean_text(typed),
         };

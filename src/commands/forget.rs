@@ -101,15 +101,7 @@ pub fn run(args: &ForgetArgs, paths: &Paths, printer: &mut Printer) -> Result<()
         let question = format!("{} will be gone for good. Forget?", records(hits.len()));
         confirm(WHAT, "it takes records away for good", &question, "nothing was forgotten", printer)?;
     }
-    let lock = FileLock::acquire_within(&paths.drain_lock(), PATIENCE)
-        .map_err(|error| Failure::new(WHAT, error, "check the permissions of the data directory"))?;
-    let Some(lock) = lock else {
-        return Err(Failure::new(
-            WHAT,
-            "a drainer is at work, and may be about to remember it again; nothing was forgotten",
-            "`cmem drain --wait` waits for it: then say it again",
-        ));
-    };
+    let lock = alone(paths, printer)?;
     let ids: Vec<RecordId> = hits.iter().map(|hit| hit.id).collect();
     let forgotten = forget(&ids, paths);
     let _ = lock.release();
@@ -123,6 +115,23 @@ pub fn run(args: &ForgetArgs, paths: &Paths, printer: &mut Printer) -> Result<()
     printer.talk(&format!("forgotten: {}", records(count)));
     tell_the_rest(&answer, printer);
     Ok(())
+}
+
+/// The lock of drainers.
+fn alone(paths: &Paths, printer: &mut Printer) -> Result<FileLock, Failure> {
+    let failed = |error| Failure::new(WHAT, error, "check the permissions of the data directory");
+    if let Some(lock) = FileLock::try_acquire(&paths.drain_lock()).map_err(failed)? {
+        return Ok(lock);
+    }
+    printer.talk("a drainer is at work: waiting for it");
+    let lock = FileLock::acquire_within(&paths.drain_lock(), PATIENCE).map_err(failed)?;
+    lock.ok_or_else(|| {
+        Failure::new(
+            WHAT,
+            "a drainer is at work, and may be about to remember it again; nothing was forgotten",
+            "`cmem drain --wait` waits for it: then say it again",
+        )
+    })
 }
 
 fn records(count: usize) -> String {
@@ -161,8 +170,7 @@ fn chosen(args: &ForgetArgs, mode: &Mode, paths: &Paths) -> Result<Vec<Hit>, Fai
     let ids = reader::ids(WHAT, &args.ids)?;
     let Some(store) = store else { return Err(reader::missing(WHAT, &ids)) };
     let hits = retrieve::hits_of(&store, &ids).map_err(failed)?;
-    let missing: Vec<RecordId> =
-        ids.into_iter().filter(|id| !hits.iter().any(|hit| hit.id == *id)).collect();
+    let missing: Vec<RecordId> = ids.into_iter().filter(|id| !hits.iter().any(|hit| hit.id == *id)).collect();
     if missing.is_empty() { Ok(hits) } else { Err(reader::missing(WHAT, &missing)) }
 }
 
@@ -270,7 +278,8 @@ fn forget(ids: &[RecordId], paths: &Paths) -> Result<(usize, Vec<RecordId>), Fai
 }
 
 fn held_by_others(store: &Store, said: &[String], ids: &[RecordId]) -> Result<Vec<RecordId>, StoreError> {
-    let telling: Vec<&str> = said.iter().map(|text| text.trim()).filter(|text| Passages::tells(text)).collect();
+    let telling: Vec<&str> =
+        said.iter().map(|text| text.trim()).filter(|text| Passages::tells(text)).collect();
     let mut holding = store.holding(&telling)?;
     holding.retain(|id| !ids.contains(id));
     Ok(holding)

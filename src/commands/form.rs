@@ -115,14 +115,20 @@ impl Form {
                 form.field(&name).and_then(Field::list).ok_or(FormError::Stray(number))?.push(trimmed(entry));
             } else if let Some((word, value)) = line.split_once(':') {
                 name = word.trim().to_lowercase();
-                form.field(&name).ok_or_else(|| FormError::Field(number, word.trim().to_owned()))?.begin(value);
+                form.field(&name)
+                    .ok_or_else(|| FormError::Field(number, word.trim().to_owned()))?
+                    .begin(value);
             } else {
                 return Err(FormError::Stray(number));
             }
         }
-        for list in
-            [&mut form.tags, &mut form.keywords, &mut form.files_read, &mut form.files_modified, &mut form.facts]
-        {
+        for list in [
+            &mut form.tags,
+            &mut form.keywords,
+            &mut form.files_read,
+            &mut form.files_modified,
+            &mut form.facts,
+        ] {
             list.retain(|value| !value.is_empty());
         }
         Ok(form)
@@ -223,7 +229,8 @@ mod tests {
 
     #[test]
     fn lists_may_be_written_either_way() {
-        let form = Form::read("tags: a, b,\nfacts:\n- one\n  and more\n-two\n---\n# not a comment\n").unwrap();
+        let form =
+            Form::read("tags: a, b,\nfacts:\n- one\n  and more\n-two\n---\n# not a comment\n").unwrap();
         assert_eq!(form.tags, ["a", "b"]);
         assert_eq!(form.facts, ["one\nand more", "two"]);
         assert_eq!(form.text, "# not a comment");
@@ -232,7 +239,9 @@ mod tests {
     #[test]
     fn what_is_no_form_is_named_by_its_line() {
         let told = |text: &str| Form::read(text).unwrap_err().to_string();
-        assert!(told("# c\ntitel: x\n---\n").contains("line 2: \"titel\" is no field; known are type, title"));
+        assert!(
+            told("# c\ntitel: x\n---\n").contains("line 2: \"titel\" is no field; known are type, title")
+        );
         assert!(told("title: x\n- y\n---\n").contains("line 2 is neither"));
         assert!(told("  x\n---\n").contains("line 1 is neither"));
         assert!(told("words\n---\n").contains("line 1 is neither"));

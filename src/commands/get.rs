@@ -7,9 +7,10 @@ use crate::cli::args::GetArgs;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
+use crate::model::{Links, Revision};
 use crate::render;
 use crate::retrieve::{self, Record};
-use crate::store::{Links, Revision, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 const WHAT: &str = "get";
 

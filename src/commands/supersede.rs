@@ -16,8 +16,10 @@ const WHAT: &str = "supersede";
 
 /// Arguments of `cmem supersede`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cmem supersede 12 30     12 is replaced by 30, and stays readable\n  cmem supersede \
-                        12 --undo   12 is in use again")]
+#[command(
+    after_help = "Example:\n  cmem supersede 12 30     12 is replaced by 30, and stays readable\n  cmem supersede \
+                        12 --undo   12 is in use again"
+)]
 pub struct SupersedeArgs {
     /// The observation that holds no longer
     #[arg(value_name = "OLD")]
@@ -68,7 +70,9 @@ pub fn run(args: &SupersedeArgs, paths: &Paths, printer: &mut Printer) -> Result
         printer.json(&json!({ "old": old, "new": new, "changed": changed }));
     }
     printer.talk(&match new {
-        Some(new) if changed => format!("{old} is superseded by {new}; it stays readable with `cmem get {old}`"),
+        Some(new) if changed => {
+            format!("{old} is superseded by {new}; it stays readable with `cmem get {old}`")
+        }
         Some(new) => format!("{old} is superseded by {new} already"),
         None => format!("{old} is in use again"),
     });

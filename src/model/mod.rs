@@ -1,6 +1,7 @@
 //! The nouns of cmem. Plain data: no file, no network, no SQL.
 
 mod event;
+mod history;
 mod identity;
 mod memory;
 mod passages;
@@ -9,6 +10,7 @@ mod time;
 mod tokens;
 
 pub use event::{Agent, Event, EventKind, Outcome, StartSource};
+pub use history::{Links, Revision};
 pub use identity::Identity;
 pub use memory::{Draft, Observation, Priority, Prompt, Source, Status, Summary, SummaryDraft};
 pub use passages::Passages;

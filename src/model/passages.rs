@@ -63,8 +63,10 @@ mod tests {
 
     #[test]
     fn a_passage_is_found_whatever_its_line_breaks() {
-        let passages = passages(&["the key is under\n  the mat", "部署密钥", "a cut title of whic…", "continue", ""]);
-        for text in ["said: the key is  under the\tmat!", "请看部署密钥在哪", "so a cut title of which"] {
+        let passages =
+            passages(&["the key is under\n  the mat", "部署密钥", "a cut title of whic…", "continue", ""]);
+        for text in ["said: the key is  under the\tmat!", "请看部署密钥在哪", "so a cut title of which"]
+        {
             assert!(passages.are_in(text), "{text}");
         }
         for text in ["the key is under a mat", "please continue", "", "密钥部署"] {

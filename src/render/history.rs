@@ -2,8 +2,7 @@
 
 use super::plain::{block, line};
 use super::style::{FAINT, STRONG};
-use crate::model::{Draft, Observation};
-use crate::store::{Links, Revision};
+use crate::model::{Draft, Links, Observation, Revision};
 
 /// One line for each kind of pointer that there is.
 pub fn links(links: &Links) -> Vec<String> {

@@ -5,7 +5,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{FileLock, SpoolError};
 use crate::config::Paths;
-use crate::store::{DatabaseSize, Schema, StoreError, empty_log, give_back, open_readable, open_writable, size};
+use crate::store::{
+    DatabaseSize, Schema, StoreError, empty_log, give_back, open_readable, open_writable, size,
+};
 
 static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_spool.sql")] };
 

@@ -34,18 +34,19 @@ impl Store {
         for id in ids {
             match *id {
                 RecordId::Observation(id) => {
-                    let sql = format!(
-                        "SELECT {} FROM observations o WHERE o.id = ?1",
-                        super::rows::DRAFT_COLUMNS
-                    );
+                    let sql =
+                        format!("SELECT {} FROM observations o WHERE o.id = ?1", super::rows::DRAFT_COLUMNS);
                     let mut statement = self.conn.prepare_cached(&sql)?;
                     for draft in statement.query_map([id], super::rows::draft)? {
                         said.extend(passages(draft?));
                     }
-                    said.extend(self.revisions(id)?.into_iter().flat_map(|revision| passages(revision.draft)));
+                    said.extend(
+                        self.revisions(id)?.into_iter().flat_map(|revision| passages(revision.draft)),
+                    );
                 }
                 RecordId::Summary(id) => {
-                    let sql = "SELECT request, investigated, learned, completed, next_steps, notes FROM summaries
+                    let sql =
+                        "SELECT request, investigated, learned, completed, next_steps, notes FROM summaries
                                WHERE id = ?1";
                     let mut statement = self.conn.prepare_cached(sql)?;
                     let mut rows = statement.query([id])?;
@@ -71,7 +72,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn holding(&self, texts: &[&str]) -> Result<Vec<RecordId>, StoreError> {
-        const OBSERVATIONS: &str = "SELECT o.id FROM observations o WHERE instr(o.title, ?1) OR instr(o.subtitle, ?1)
+        const OBSERVATIONS: &str =
+            "SELECT o.id FROM observations o WHERE instr(o.title, ?1) OR instr(o.subtitle, ?1)
             OR instr(o.narrative, ?1) OR EXISTS (SELECT 1 FROM json_each(o.facts) WHERE instr(value, ?1))
             OR EXISTS (SELECT 1 FROM revisions r, json_tree(r.draft) t
                        WHERE r.observation = o.id AND t.type = 'text' AND instr(t.value, ?1))";
@@ -79,19 +81,18 @@ impl Store {
             OR instr(learned, ?1) OR instr(completed, ?1) OR instr(next_steps, ?1) OR instr(notes, ?1)";
         const PROMPTS: &str = "SELECT id FROM prompts WHERE instr(text, ?1)";
         let mut found = Vec::new();
-        let kinds: [(&str, fn(i64) -> RecordId); 3] = [
-            (OBSERVATIONS, RecordId::Observation),
-            (SUMMARIES, RecordId::Summary),
-            (PROMPTS, RecordId::Prompt),
-        ];
-        for (sql, id) in kinds {
+        let mut look = |sql: &str, id: fn(i64) -> RecordId| -> Result<(), StoreError> {
             let mut statement = self.conn.prepare_cached(sql)?;
             for text in texts {
                 for row in statement.query_map([text], |row| row.get(0))? {
                     found.push(id(row?));
                 }
             }
-        }
+            Ok(())
+        };
+        look(OBSERVATIONS, RecordId::Observation)?;
+        look(SUMMARIES, RecordId::Summary)?;
+        look(PROMPTS, RecordId::Prompt)?;
         found.sort_unstable();
         found.dedup();
         Ok(found)

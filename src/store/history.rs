@@ -1,29 +1,9 @@
 //! What stands around an observation: what it said before, and which others point to it.
 
 use rusqlite::OptionalExtension;
-use serde::Serialize;
 
 use super::{Store, StoreError, Transaction};
-use crate::model::{Draft, Priority, Status, Timestamp};
-
-/// What an observation said before an edit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Revision {
-    /// When it was edited.
-    pub until: Timestamp,
-    /// What it said.
-    #[serde(flatten)]
-    pub draft: Draft,
-}
-
-/// The observations that point to one.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Links {
-    /// Those that it took the place of.
-    pub supersedes: Vec<i64>,
-    /// Those that wait for review because of it.
-    pub contested_by: Vec<i64>,
-}
+use crate::model::{Links, Priority, Revision, Status, Timestamp};
 
 /// How an observation stands at the moment of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +23,9 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub fn revisions(&self, id: i64) -> Result<Vec<Revision>, StoreError> {
-        let mut statement =
-            self.conn.prepare_cached("SELECT until, draft FROM revisions WHERE observation = ?1 ORDER BY id")?;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT until, draft FROM revisions WHERE observation = ?1 ORDER BY id")?;
         let mut rows = statement.query([id])?;
         let mut revisions = Vec::new();
         while let Some(row) = rows.next()? {

@@ -127,7 +127,10 @@ mod tests {
         let file = std::fs::metadata(paths.memory()).unwrap().len();
         assert_eq!(i64::try_from(file).unwrap(), size.pages * size.page_size);
         let names: Vec<&str> = size.tables.iter().map(|table| table.name.as_str()).collect();
-        assert!(names.contains(&"observations") && !names.iter().any(|name| name.contains("_fts")), "{names:?}");
+        assert!(
+            names.contains(&"observations") && !names.iter().any(|name| name.contains("_fts")),
+            "{names:?}"
+        );
     }
 
     #[test]
@@ -137,7 +140,8 @@ mod tests {
         let store = Store::open_within(&paths, std::time::Duration::ZERO).unwrap();
         let reader = Store::open_read_only(&paths).unwrap();
         let snapshot = reader.conn.unchecked_transaction().unwrap();
-        let read = || snapshot.query_row("SELECT count(*) FROM aliases", [], |row| row.get::<_, i64>(0)).unwrap();
+        let read =
+            || snapshot.query_row("SELECT count(*) FROM aliases", [], |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!(read(), 0);
         store.conn.execute_batch("INSERT INTO aliases VALUES ('a', 'b')").unwrap();
         assert!(!store.scrub().unwrap());
