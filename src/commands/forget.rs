@@ -33,9 +33,10 @@ const NAMED: usize = 20;
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("which").required(true),
+    override_usage = "cmem forget [OPTIONS] <ID>...\n       cmem forget [OPTIONS] --query <TEXT> [FILTERS]",
     after_help = "Example:\n  cmem forget 12 S3 P7\n  cmem forget --query 'staging password' --dry-run\n  cmem forget \
                   --query '*' --session 0b7e --yes\n\nA query takes what holds all of its words, not what only means \
-                  the same. An observation that a forgotten one\nhad replaced is in use again. Events that still wait \
+                  the same. An observation that a forgotten one had replaced is in use again. Events that still wait \
                   and hold a text of a forgotten record go too."
 )]
 pub struct ForgetArgs {
@@ -189,11 +190,11 @@ fn preview(
     let ids: Vec<RecordId> = hits.iter().map(|hit| hit.id).collect();
     let (mut events, mut also_in) = (0, Vec::new());
     if let Some(store) = reader::open(WHAT, paths)? {
-        let said = store.said(&ids).map_err(failed)?;
+        let passages = Passages::of(&store.said(&ids).map_err(failed)?);
         if let Some(spool) = reader::open_spool(WHAT, paths)? {
-            events = spool.holding(&Passages::of(&said)).map_err(spool_failed)?;
+            events = spool.holding(&passages).map_err(spool_failed)?;
         }
-        also_in = held_by_others(&store, &said, &ids).map_err(failed)?;
+        also_in = held_by_others(&store, &passages, &ids).map_err(failed)?;
     }
     let answer = answer(args, hits, events, also_in);
     if printer.wants_json() {
@@ -225,8 +226,7 @@ fn tell_the_rest(answer: &Answer, printer: &mut Printer) {
 /// from being finished, the records are there to be named again.
 fn forget(ids: &[RecordId], paths: &Paths) -> Result<(usize, Vec<RecordId>), Failure> {
     let store = Store::open_within(paths, PATIENCE).map_err(failed)?;
-    let said = store.said(ids).map_err(failed)?;
-    let passages = Passages::of(&said);
+    let passages = Passages::of(&store.said(ids).map_err(failed)?);
     let (mut events, mut emptied) = (0, true);
     if paths.spool().exists() || Spool::has_journal(paths) {
         let spool = Spool::open(paths).map_err(spool_failed)?;
@@ -273,14 +273,12 @@ fn forget(ids: &[RecordId], paths: &Paths) -> Result<(usize, Vec<RecordId>), Fai
             "let it end, then run `cmem drain`, which empties that file",
         ));
     }
-    let also_in = held_by_others(&store, &said, ids).map_err(failed)?;
+    let also_in = held_by_others(&store, &passages, ids).map_err(failed)?;
     Ok((events, also_in))
 }
 
-fn held_by_others(store: &Store, said: &[String], ids: &[RecordId]) -> Result<Vec<RecordId>, StoreError> {
-    let telling: Vec<&str> =
-        said.iter().map(|text| text.trim()).filter(|text| Passages::tells(text)).collect();
-    let mut holding = store.holding(&telling)?;
+fn held_by_others(store: &Store, passages: &Passages, ids: &[RecordId]) -> Result<Vec<RecordId>, StoreError> {
+    let mut holding = store.holding(passages)?;
     holding.retain(|id| !ids.contains(id));
     Ok(holding)
 }

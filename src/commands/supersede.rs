@@ -16,10 +16,7 @@ const WHAT: &str = "supersede";
 
 /// Arguments of `cmem supersede`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  cmem supersede 12 30     12 is replaced by 30, and stays readable\n  cmem supersede \
-                        12 --undo   12 is in use again"
-)]
+#[command(after_help = "Example:\n  cmem supersede 12 30\n  cmem supersede 12 --undo")]
 pub struct SupersedeArgs {
     /// The observation that holds no longer
     #[arg(value_name = "OLD")]

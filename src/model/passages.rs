@@ -1,32 +1,42 @@
 //! Texts that are looked for in other texts, however they are broken into lines there.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 /// Fewest bytes of a text that is told by: "continue" and "done" are anybody's, four Chinese signs are not.
 const LEAST: usize = 12;
 
-/// What somebody said, as it may be found elsewhere.
+/// What somebody said, as it may be found elsewhere: by the bytes that it begins with, so that a text is read once however
+/// many they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Passages(Vec<String>);
+pub struct Passages(HashMap<[u8; LEAST], Vec<String>>);
 
 impl Passages {
     /// Those of some texts that are long enough to tell.
     pub fn of(texts: &[String]) -> Self {
-        let mut passages: Vec<String> = texts
-            .iter()
+        let mut passages: HashMap<[u8; LEAST], Vec<String>> = HashMap::new();
+        for text in texts {
             // A mark at the end says that a title was cut there.
-            .map(|text| one_line(text.trim().trim_end_matches('…')))
-            .filter(|text| Self::tells(text))
-            .collect();
-        passages.sort_unstable();
-        passages.dedup();
+            let text = one_line(text.trim().trim_end_matches('…'));
+            if let Some(beginning) = text.as_bytes().first_chunk() {
+                passages.entry(*beginning).or_default().push(text);
+            }
+        }
         Self(passages)
     }
 
     /// Whether a text holds one of them.
     pub fn are_in(&self, text: &str) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
         let text = one_line(text);
-        self.0.iter().any(|passage| text.contains(passage.as_str()))
+        let begins_at = |(at, window): (usize, &[u8])| {
+            let known = self.0.get(window)?;
+            known.iter().find(|passage| text.as_bytes()[at..].starts_with(passage.as_bytes()))
+        };
+        text.as_bytes().windows(LEAST).enumerate().any(|window| begins_at(window).is_some())
     }
 
     /// Whether a string anywhere in a value holds one of them.
@@ -39,11 +49,6 @@ impl Passages {
                 fields.iter().any(|(key, value)| self.are_in(key) || self.are_in_value(value))
             }
         }
-    }
-
-    /// Whether a text is long enough to tell.
-    pub fn tells(text: &str) -> bool {
-        text.len() >= LEAST
     }
 }
 

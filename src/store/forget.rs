@@ -1,7 +1,9 @@
 //! Taking records away for good: their rows here, their words in `index`.
 
+use std::collections::BTreeSet;
+
 use super::{Store, StoreError, Transaction};
-use crate::model::{Draft, RecordId};
+use crate::model::{Draft, Passages, RecordId};
 
 impl Transaction<'_> {
     /// Takes a summary away for good.
@@ -67,35 +69,39 @@ impl Store {
         Ok(said)
     }
 
-    /// Records that hold one of some texts as it stands, oldest first within their kind.
+    /// Records that hold one of some passages, or held it before an edit.
     ///
     /// # Errors
-    /// [`StoreError::Sql`].
-    pub fn holding(&self, texts: &[&str]) -> Result<Vec<RecordId>, StoreError> {
-        const OBSERVATIONS: &str =
-            "SELECT o.id FROM observations o WHERE instr(o.title, ?1) OR instr(o.subtitle, ?1)
-            OR instr(o.narrative, ?1) OR EXISTS (SELECT 1 FROM json_each(o.facts) WHERE instr(value, ?1))
-            OR EXISTS (SELECT 1 FROM revisions r, json_tree(r.draft) t
-                       WHERE r.observation = o.id AND t.type = 'text' AND instr(t.value, ?1))";
-        const SUMMARIES: &str = "SELECT id FROM summaries WHERE instr(request, ?1) OR instr(investigated, ?1)
-            OR instr(learned, ?1) OR instr(completed, ?1) OR instr(next_steps, ?1) OR instr(notes, ?1)";
-        const PROMPTS: &str = "SELECT id FROM prompts WHERE instr(text, ?1)";
-        let mut found = Vec::new();
-        let mut look = |sql: &str, id: fn(i64) -> RecordId| -> Result<(), StoreError> {
+    /// [`StoreError`].
+    pub fn holding(&self, passages: &Passages) -> Result<Vec<RecordId>, StoreError> {
+        const OBSERVATIONS: &str = "SELECT id, title, subtitle, narrative, facts FROM observations
+             UNION ALL SELECT observation, draft, '', '', '' FROM revisions";
+        const SUMMARIES: &str =
+            "SELECT id, request, investigated, learned, completed, next_steps, notes FROM summaries";
+        let mut found = BTreeSet::new();
+        let mut look = |sql: &str, texts: usize, id: fn(i64) -> RecordId| -> Result<(), StoreError> {
             let mut statement = self.conn.prepare_cached(sql)?;
-            for text in texts {
-                for row in statement.query_map([text], |row| row.get(0))? {
-                    found.push(id(row?));
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                for column in 1..=texts {
+                    let text = row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?;
+                    // Lists and drafts are JSON.
+                    let holds = match text.as_bytes().first() {
+                        Some(b'[' | b'{') => serde_json::from_str(text)
+                            .map_or_else(|_| passages.are_in(text), |value| passages.are_in_value(&value)),
+                        _ => passages.are_in(text),
+                    };
+                    if holds {
+                        found.insert(id(row.get(0)?));
+                    }
                 }
             }
             Ok(())
         };
-        look(OBSERVATIONS, RecordId::Observation)?;
-        look(SUMMARIES, RecordId::Summary)?;
-        look(PROMPTS, RecordId::Prompt)?;
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
+        look(OBSERVATIONS, 4, RecordId::Observation)?;
+        look(SUMMARIES, 6, RecordId::Summary)?;
+        look("SELECT id, text FROM prompts", 1, RecordId::Prompt)?;
+        Ok(found.into_iter().collect())
     }
 }
 
