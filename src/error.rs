@@ -31,6 +31,13 @@ impl Failure {
         Self { kind: Kind::Usage, ..Self::new(what, why, hint) }
     }
 
+    /// The same failure with one more thing to do, or to know.
+    #[must_use]
+    pub fn with_hint(&self, more: &str) -> Self {
+        let hint = if self.hint.is_empty() { more.to_owned() } else { format!("{}; {more}", self.hint) };
+        Self { kind: self.kind, what: self.what.clone(), why: self.why.clone(), hint }
+    }
+
     /// The exit code of the process.
     pub fn exit_code(&self) -> u8 {
         match self.kind {

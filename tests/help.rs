@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 21] = [
     "hook",
     "drain",
     "queue",
@@ -11,9 +11,15 @@ const COMMANDS: [&str; 15] = [
     "get",
     "context",
     "remember",
+    "edit",
+    "pin",
+    "unpin",
+    "supersede",
+    "forget",
     "install",
     "uninstall",
     "status",
+    "stats",
     "doctor",
     "config",
     "mode",

@@ -6,11 +6,15 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use super::when;
 use crate::commands::adopt::AdoptArgs;
+use crate::commands::edit::EditArgs;
+use crate::commands::forget::ForgetArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
+use crate::commands::pin::PinArgs;
 use crate::commands::project::ProjectCommand;
 use crate::commands::remember::RememberArgs;
 use crate::commands::stats::StatsArgs;
+use crate::commands::supersede::SupersedeArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::model::Timestamp;
 use crate::retrieve::RecordKind;
@@ -65,6 +69,18 @@ pub enum Command {
     Context(ScopeArgs),
     /// Remember a text as it stands
     Remember(RememberArgs),
+    /// Change what an observation says, in an editor or by flags
+    Edit(EditArgs),
+    /// Keep observations in every context
+    #[command(after_help = "Example:\n  cmem pin 12 15")]
+    Pin(PinArgs),
+    /// Keep observations in every context no longer
+    #[command(after_help = "Example:\n  cmem unpin 12")]
+    Unpin(PinArgs),
+    /// Say that one observation takes the place of another
+    Supersede(SupersedeArgs),
+    /// Take records away for good, from every file
+    Forget(ForgetArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
     /// List projects, or say that two are one
@@ -162,6 +178,17 @@ pub struct SearchArgs {
     /// Skip so many rows
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub offset: usize,
+    /// Show what the score of each row is made of
+    #[arg(long)]
+    pub explain: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "the flattened type is documented")]
+    pub filter: FilterArgs,
+}
+
+/// Which records.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FilterArgs {
     /// Only observations of these types, such as bugfix or decision; also by the name that the mode gives them
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub types: Vec<String>,
@@ -183,12 +210,24 @@ pub struct SearchArgs {
     /// Only these kinds of record
     #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     pub kinds: Vec<KindName>,
-    /// Show what the score of each row is made of
-    #[arg(long)]
-    pub explain: bool,
     #[command(flatten)]
     #[expect(missing_docs, reason = "the flattened type is documented")]
     pub scope: ScopeArgs,
+}
+
+impl FilterArgs {
+    /// Whether nothing is asked for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.types.is_empty()
+            && self.concepts.is_empty()
+            && self.files.is_empty()
+            && self.since.is_none()
+            && self.until.is_none()
+            && self.session.is_none()
+            && self.kinds.is_empty()
+            && self.scope.project.is_none()
+            && !self.scope.all_projects
+    }
 }
 
 /// A kind of record by name.
@@ -230,11 +269,14 @@ pub struct TimelineArgs {
 
 /// Arguments of `cmem get`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cmem get 123\n  cmem get 1,2,3 S12 P7 --json")]
+#[command(after_help = "Example:\n  cmem get 123\n  cmem get 1,2,3 S12 P7 --json\n  cmem get 123 --history")]
 pub struct GetArgs {
     /// Ids: 123 (observation), S12 (summary), P7 (prompt)
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
+    /// Show also what an observation said before each edit
+    #[arg(long)]
+    pub history: bool,
 }
 
 /// The parts of `cmem queue`.
@@ -338,7 +380,7 @@ mod tests {
             panic!()
         };
         assert_eq!((args.query.as_deref(), args.more.len()), (Some("why"), 2));
-        assert!(args.scope.all_projects);
+        assert!(args.filter.scope.all_projects);
     }
 
     #[test]

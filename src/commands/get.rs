@@ -1,13 +1,16 @@
 //! `cmem get`: whole records.
 
+use serde::Serialize;
+
 use super::reader;
 use crate::cli::args::GetArgs;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::model::RecordId;
+use crate::model::{Links, Revision};
 use crate::render;
-use crate::retrieve;
+use crate::retrieve::{self, Record};
+use crate::store::{Store, StoreError};
 
 const WHAT: &str = "get";
 
@@ -16,58 +19,54 @@ const WHAT: &str = "get";
 /// # Errors
 /// [`Failure`] for a word that is no id; and, after the others were printed, for an id that is not there.
 pub fn run(args: &GetArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
-    let ids = ids(&args.ids)?;
-    let (records, missing) = match reader::open(WHAT, paths)? {
-        Some(store) => retrieve::get(&store, &ids).map_err(|error| reader::store_failure(WHAT, &error))?,
+    let ids = reader::ids(WHAT, &args.ids)?;
+    let (shown, missing) = match reader::open(WHAT, paths)? {
+        Some(store) => {
+            let failed = |error: StoreError| reader::store_failure(WHAT, &error);
+            let (records, missing) = retrieve::get(&store, &ids).map_err(failed)?;
+            let with_the_rest = |record| Shown::of(record, args.history, &store);
+            (records.into_iter().map(with_the_rest).collect::<Result<_, _>>().map_err(failed)?, missing)
+        }
         None => (Vec::new(), ids),
     };
     if printer.wants_json() {
-        printer.json(&records);
+        printer.json(&shown);
     } else {
         let mode = reader::mode(paths, printer);
-        for (index, record) in records.iter().enumerate() {
+        for (index, Shown { record, links, history }) in shown.iter().enumerate() {
             if index > 0 {
                 printer.data("");
             }
             printer.data(&render::record(record, &mode));
+            links.iter().flat_map(render::links).for_each(|line| printer.data(&line));
+            if let (Some(history), Record::Observation(now)) = (history, record) {
+                render::history(history, now).iter().for_each(|line| printer.data(line));
+            }
         }
     }
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
-    let noun = if names.len() == 1 { "record" } else { "records" };
-    Err(Failure::new(WHAT, format!("there is no {noun} {}", names.join(", ")), "find ids with `cmem search`"))
+    if missing.is_empty() { Ok(()) } else { Err(reader::missing(WHAT, &missing)) }
 }
 
-/// Each id once, in the order given; commas separate like blanks.
-fn ids(words: &[String]) -> Result<Vec<RecordId>, Failure> {
-    let mut ids = Vec::new();
-    for part in words.iter().flat_map(|word| word.split(',')).filter(|part| !part.trim().is_empty()) {
-        let id = part.parse().map_err(|error| Failure::usage(WHAT, error, "find ids with `cmem search`"))?;
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    if ids.is_empty() {
-        return Err(Failure::usage(WHAT, "no id is given", "find ids with `cmem search`"));
-    }
-    Ok(ids)
+/// A record with what stands around it.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    record: Record,
+    /// Of an observation.
+    #[serde(flatten)]
+    links: Option<Links>,
+    /// Of an observation, when asked for: what it said before each edit, oldest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<Vec<Revision>>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_read_in_every_spelling() {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let shown = |text: &str| {
-            ids(&words(text)).unwrap().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+impl Shown {
+    fn of(record: Record, history: bool, store: &Store) -> Result<Self, StoreError> {
+        let Record::Observation(observation) = &record else {
+            return Ok(Self { record, links: None, history: None });
         };
-        assert_eq!(shown("1,2, 3 #4 S12,P7 2"), "1 2 3 4 S12 P7");
-        for wrong in ["12x", ",", "1 --x"] {
-            assert_eq!(ids(&words(wrong)).unwrap_err().exit_code(), 2, "{wrong}");
-        }
+        let links = Some(store.links(observation.id)?);
+        let history = if history { Some(store.revisions(observation.id)?) } else { None };
+        Ok(Self { record, links, history })
     }
 }

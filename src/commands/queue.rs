@@ -1,11 +1,10 @@
 //! `cmem queue`: the events that wait or are parked, and what can be done about them.
 
-use std::io::{self, IsTerminal};
-
 use serde_json::json;
 
 use super::reader;
 use crate::cli::args::QueueSelection;
+use crate::cli::confirm::confirm;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
@@ -100,15 +99,8 @@ pub fn discard(
 ) -> Result<(), Failure> {
     const WHAT: &str = "queue drop";
     if !yes {
-        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-            return Err(Failure::usage(WHAT, "it deletes events for good", "say --yes"));
-        }
-        printer.talk("These events will never be remembered. Drop them? [y/N]");
-        let mut answer = String::new();
-        let _ = io::stdin().read_line(&mut answer);
-        if !matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
-            return Err(Failure::new(WHAT, "the answer was not yes", "nothing was dropped"));
-        }
+        let question = "These events will never be remembered. Drop them?";
+        confirm(WHAT, "it deletes events for good", question, "nothing was dropped", printer)?;
     }
     let count = change(WHAT, which, paths, Spool::discard)?;
     if printer.wants_json() {
@@ -143,6 +135,8 @@ fn change(
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     #[test]

@@ -9,7 +9,7 @@ use crate::config::{Paths, Settings, Sources};
 use crate::error::Failure;
 use crate::git;
 use crate::mode::{Mode, ModeError};
-use crate::model::Identity;
+use crate::model::{Identity, RecordId};
 use crate::retrieve::{self, Scope};
 use crate::spool::{Spool, SpoolError};
 use crate::store::{Store, StoreError};
@@ -183,6 +183,49 @@ pub(super) fn spool_failure(what: &str, error: &SpoolError) -> Failure {
     }
 }
 
+/// Each id once, in the order given; commas separate like blanks.
+pub(super) fn ids(what: &str, words: &[String]) -> Result<Vec<RecordId>, Failure> {
+    let mut ids = Vec::new();
+    for part in words.iter().flat_map(|word| word.split(',')).filter(|part| !part.trim().is_empty()) {
+        let id = part.parse().map_err(|error| Failure::usage(what, error, "find ids with `cmem search`"))?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    if ids.is_empty() {
+        return Err(Failure::usage(what, "no id is given", "find ids with `cmem search`"));
+    }
+    Ok(ids)
+}
+
+/// Ids of observations only, each once.
+pub(super) fn observation_ids(what: &str, words: &[String]) -> Result<Vec<i64>, Failure> {
+    let row = |id| match id {
+        RecordId::Observation(row) => Ok(row),
+        other => Err(Failure::usage(
+            what,
+            format!("{other} is no observation"),
+            "name observations by their numbers, such as 12; summaries and prompts can be read and forgotten",
+        )),
+    };
+    ids(what, words)?.into_iter().map(row).collect()
+}
+
+/// The memory, to be changed. One that is not there yet is not made: it cannot hold what `ids` name.
+pub(super) fn open_for_change(what: &str, ids: &[RecordId], paths: &Paths) -> Result<Store, Failure> {
+    if open(what, paths)?.is_none() {
+        return Err(missing(what, ids));
+    }
+    Store::open(paths).map_err(|error| store_failure(what, &error))
+}
+
+/// Ids that no record has.
+pub(super) fn missing(what: &str, ids: &[RecordId]) -> Failure {
+    let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    let noun = if names.len() == 1 { "record" } else { "records" };
+    Failure::new(what, format!("there is no {noun} {}", names.join(", ")), "find ids with `cmem search`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,5 +242,17 @@ mod tests {
     fn a_project_that_is_not_there_is_named() {
         let args = ScopeArgs { project: Some(String::from("nowhere")), all_projects: false };
         assert!(place("search", None, &args).unwrap_err().to_string().contains("nowhere"));
+    }
+
+    #[test]
+    fn ids_are_read_in_every_spelling() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let shown = |text: &str| {
+            ids("get", &words(text)).unwrap().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown("1,2, 3 #4 S12,P7 2"), "1 2 3 4 S12 P7");
+        for wrong in ["12x", ",", "1 --x"] {
+            assert_eq!(ids("get", &words(wrong)).unwrap_err().exit_code(), 2, "{wrong}");
+        }
     }
 }

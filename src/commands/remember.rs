@@ -107,7 +107,8 @@ pub fn run(args: &RememberArgs, paths: &Paths, printer: &mut Printer) -> Result<
     let mode = reader::mode(paths, printer);
     let here = git::identify(&env::current_dir().unwrap_or_default());
     let given = text(args)?;
-    let draft = draft(args, &given, &mode, &here, &cleaner)?;
+    let wording = Wording { what: WHAT, mode: &mode, here: &here, cleaner: &cleaner };
+    let draft = draft(args, &given, &wording)?;
 
     paths.create().map_err(|error| {
         Failure::new(WHAT, error, "name a writable directory with --data-dir or CMEM_DATA_DIR")
@@ -134,19 +135,7 @@ fn text(args: &RememberArgs) -> Result<String, Failure> {
         [] | ["-"] => from_stdin()?,
         _ => words.join(" "),
     };
-    let text = text.trim();
-    let length = text.chars().count();
-    if text.is_empty() {
-        return Err(Failure::usage(WHAT, "there is no text", "give it as arguments or on standard input"));
-    }
-    if length > privacy::MAX_CHARS {
-        return Err(Failure::new(
-            WHAT,
-            format!("the text has {length} characters; at most {} are kept", privacy::MAX_CHARS),
-            "divide it, or remember what matters of it and name the file with --file",
-        ));
-    }
-    Ok(text.to_owned())
+    Ok(text.trim().to_owned())
 }
 
 fn from_stdin() -> Result<String, Failure> {
@@ -158,52 +147,110 @@ fn from_stdin() -> Result<String, Failure> {
 }
 
 /// What is stored: nothing private, no credentials.
-fn draft(
-    args: &RememberArgs,
-    given: &str,
-    mode: &Mode,
-    here: &Identity,
-    cleaner: &Cleaner,
-) -> Result<Draft, Failure> {
-    let narrative = cleaner.clean_text(given).trim().to_owned();
-    if narrative.is_empty() {
-        return Err(Failure::new(
-            WHAT,
-            "all of the text is marked as private, and nothing was stored",
-            "leave out the <private> tags around what may be remembered",
-        ));
-    }
-    let clean = |text: &str| one_line(&cleaner.clean_text(text));
-    let title = args.title.as_deref().map(|title| shorten(&clean(title), MAX_TITLE)).unwrap_or_default();
-    let tags = each(args.tags.iter().map(|tag| shorten(&clean(tag), MAX_TAG)));
-    let is_concept = |tag: &&String| mode.concepts.iter().any(|concept| concept.id == **tag);
-    let cwd = env::current_dir().unwrap_or_default();
-    let file = |path: &String| clean(&relative(path, &here.root, &cwd.to_string_lossy()));
+fn draft(args: &RememberArgs, given: &str, wording: &Wording<'_>) -> Result<Draft, Failure> {
+    let narrative = wording.narrative(given)?;
+    let title = args.title.as_deref().map(|title| wording.title(title)).unwrap_or_default();
+    let tags = wording.tags(&args.tags);
     Ok(Draft {
-        r#type: kind(&args.r#type, mode)?,
-        title: if title.is_empty() { title_of(&narrative) } else { title },
-        // Concepts are filters and say little of what a memory means; words of the user's own do.
-        keywords: tags.iter().filter(|tag| !is_concept(tag)).cloned().collect(),
+        r#type: wording.kind(&args.r#type)?,
+        title: if title.is_empty() { wording.title_of(&narrative) } else { title },
+        keywords: wording.own_words(&tags),
         concepts: tags,
-        files_read: each(args.files.iter().filter(|path| !path.trim().is_empty()).map(file)),
+        files_read: wording.files(&args.files),
         narrative,
         ..Draft::default()
     })
 }
 
-/// The id of a type: of the mode's by id or name, or another word.
-fn kind(word: &str, mode: &Mode) -> Result<String, Failure> {
-    let word = word.trim();
-    let id = mode.type_id(word).to_lowercase();
-    if Term::is_id(&id) {
-        return Ok(id);
+/// How what the user says becomes what is kept.
+pub(super) struct Wording<'a> {
+    /// The command that he says it to.
+    pub what: &'static str,
+    pub mode: &'a Mode,
+    pub here: &'a Identity,
+    pub cleaner: &'a Cleaner,
+}
+
+impl Wording<'_> {
+    /// The text itself, with nothing private in it.
+    pub(super) fn narrative(&self, given: &str) -> Result<String, Failure> {
+        let given = given.trim();
+        let length = given.chars().count();
+        if given.is_empty() {
+            return Err(Failure::usage(
+                self.what,
+                "there is no text",
+                "give it as arguments or on standard input",
+            ));
+        }
+        if length > privacy::MAX_CHARS {
+            return Err(Failure::new(
+                self.what,
+                format!("the text has {length} characters; at most {} are kept", privacy::MAX_CHARS),
+                "divide it, or remember what matters of it and name the file with --file",
+            ));
+        }
+        let narrative = self.cleaner.clean_text(given).trim().to_owned();
+        if narrative.is_empty() {
+            return Err(Failure::new(
+                self.what,
+                "all of the text is marked as private, and nothing was stored",
+                "leave out the <private> tags around what may be remembered",
+            ));
+        }
+        Ok(narrative)
     }
-    let known: Vec<&str> = mode.types.iter().map(|term| term.id.as_str()).collect();
-    Err(Failure::usage(
-        WHAT,
-        format!("--type {word:?} is no type"),
-        format!("take one of {}, or a word of small letters, digits, - and _", known.join(", ")),
-    ))
+
+    /// A title of the user's own; empty when nothing of it may be kept.
+    pub(super) fn title(&self, given: &str) -> String {
+        shorten(&self.line(given), MAX_TITLE)
+    }
+
+    /// The first sentence or line, whichever ends first, without marks of a heading or a list.
+    pub(super) fn title_of(&self, text: &str) -> String {
+        title_of(text)
+    }
+
+    pub(super) fn tags(&self, given: &[String]) -> Vec<String> {
+        each(given.iter().map(|tag| shorten(&self.line(tag), MAX_TAG)))
+    }
+
+    /// Concepts of the mode are filters and say little of what a memory means; words of the user's own do.
+    pub(super) fn own_words(&self, tags: &[String]) -> Vec<String> {
+        let is_concept = |tag: &&String| self.mode.concepts.iter().any(|concept| concept.id == **tag);
+        tags.iter().filter(|tag| !is_concept(tag)).cloned().collect()
+    }
+
+    /// Files by their place in the checkout.
+    pub(super) fn files(&self, given: &[String]) -> Vec<String> {
+        let cwd = env::current_dir().unwrap_or_default();
+        let file = |path: &String| self.line(&relative(path, &self.here.root, &cwd.to_string_lossy()));
+        each(given.iter().filter(|path| !path.trim().is_empty()).map(file))
+    }
+
+    /// Entries of a list as they stand.
+    pub(super) fn lines(&self, given: &[String]) -> Vec<String> {
+        each(given.iter().map(|text| self.line(text)))
+    }
+
+    /// The id of a type: of the mode's by id or name, or another word.
+    pub(super) fn kind(&self, word: &str) -> Result<String, Failure> {
+        let word = word.trim();
+        let id = self.mode.type_id(word).to_lowercase();
+        if Term::is_id(&id) {
+            return Ok(id);
+        }
+        let known: Vec<&str> = self.mode.types.iter().map(|term| term.id.as_str()).collect();
+        Err(Failure::usage(
+            self.what,
+            format!("{word:?} is no type"),
+            format!("take one of {}, or a word of small letters, digits, - and _", known.join(", ")),
+        ))
+    }
+
+    fn line(&self, text: &str) -> String {
+        one_line(&self.cleaner.clean_text(text))
+    }
 }
 
 /// What is not empty, each once.

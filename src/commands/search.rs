@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::reader::{self, Place};
-use crate::cli::args::SearchArgs;
+use crate::cli::args::{FilterArgs, SearchArgs};
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
@@ -42,10 +42,10 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
     let query = words.join(" ");
     let store = reader::open(WHAT, paths)?;
     let mode = reader::mode(paths, printer);
-    let place = reader::place(WHAT, store.as_ref(), &args.scope)?;
+    let place = reader::place(WHAT, store.as_ref(), &args.filter.scope)?;
     let (found, suggestions) = match &store {
         Some(store) => {
-            let filter = filter(args, &mode, &place);
+            let filter = filter(&args.filter, &mode, &place);
             retrieve::search(store, &query, &filter, args.limit, args.offset)
                 .and_then(|found| Ok((found, retrieve::did_you_mean(store, &query, &filter)?)))
                 .map_err(|error| reader::store_failure(WHAT, &error))?
@@ -82,7 +82,8 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
     Ok(())
 }
 
-fn filter(args: &SearchArgs, mode: &Mode, place: &Place) -> Filter {
+/// What the arguments ask for, in the words of the mode.
+pub(super) fn filter(args: &FilterArgs, mode: &Mode, place: &Place) -> Filter {
     Filter {
         kinds: args.kinds.iter().map(|kind| (*kind).into()).collect(),
         types: args.types.iter().map(|word| mode.type_id(word).to_owned()).collect(),

@@ -1,11 +1,11 @@
-//! `cmem stats`: what the observer was asked, and what that cost.
+//! `cmem stats`: what the observer was asked, and what that cost; what is kept, and what that takes (`size.rs`).
 
 use std::collections::BTreeMap;
 
 use clap::Args;
 use serde::Serialize;
 
-use super::reader;
+use super::{reader, size};
 use crate::cli::printer::Printer;
 use crate::cli::when;
 use crate::config::Paths;
@@ -21,11 +21,14 @@ const WITHOUT_PRICE: &str =
 
 /// Arguments of `cmem stats`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cmem stats\n  cmem stats --since 7d --json")]
+#[command(after_help = "Example:\n  cmem stats\n  cmem stats --since 7d --json\n  cmem stats --size")]
 pub struct StatsArgs {
     /// Only what was asked since then (2026-01-31, 7d, 12h)
     #[arg(long, value_name = "WHEN", value_parser = when::since)]
     pub since: Option<Timestamp>,
+    /// Show instead what the data directory takes on disk, by file and table
+    #[arg(long, conflicts_with = "since")]
+    pub size: bool,
 }
 
 #[derive(Serialize)]
@@ -53,6 +56,9 @@ struct Row {
 /// # Errors
 /// [`Failure`] when the memory, the spool or the settings cannot be read.
 pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    if args.size {
+        return size::run(WHAT, paths, printer);
+    }
     let settings = reader::settings(WHAT, paths)?;
     let since = args.since.unwrap_or_default();
     let (calls, observations) = match reader::open(WHAT, paths)? {

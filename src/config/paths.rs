@@ -123,6 +123,11 @@ impl Paths {
         self.root.join("observer")
     }
 
+    /// Texts of records in an editor, a folder for each.
+    pub fn edits(&self) -> PathBuf {
+        self.root.join("edits")
+    }
+
     /// The user's own modes.
     pub fn modes(&self) -> PathBuf {
         self.root.join("modes")

@@ -80,8 +80,8 @@ impl Memory {
         index::refresh(&self.store)
     }
 
-    pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
-        self.store.checkpoint()
+    pub(super) fn tidy(&self) -> Result<(), StoreError> {
+        self.store.tidy()
     }
 
     /// Makes one attempt at a notice that is due; tells whether there was one.

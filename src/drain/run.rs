@@ -169,7 +169,7 @@ impl<'a> Drainer<'a> {
         if let Err(error) = self.memory.refresh_caches() {
             log::error(self.paths, &format!("vector cache: {error}"));
         }
-        self.memory.checkpoint()?;
+        self.memory.tidy()?;
         Ok(drained)
     }
 

@@ -45,6 +45,36 @@ pub fn forget_observation(tx: &Transaction<'_>, id: i64) -> Result<(), StoreErro
     tx.delete_observation(id)
 }
 
+/// Takes a summary away for good, with its index row.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn forget_summary(tx: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+    tx.conn().prepare_cached("DELETE FROM summaries_fts WHERE rowid = ?1")?.execute([id])?;
+    tx.delete_summary(id)
+}
+
+/// Takes a prompt away for good, with its index row.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn forget_prompt(tx: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+    tx.conn().prepare_cached("DELETE FROM prompts_fts WHERE rowid = ?1")?.execute([id])?;
+    tx.delete_prompt(id)
+}
+
+/// Rewrites the indexes without the words that no record holds any more: a row that is taken away from a text index is
+/// only marked there.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn purge(tx: &Transaction<'_>) -> Result<(), StoreError> {
+    for table in ["observations_fts", "summaries_fts", "prompts_fts"] {
+        tx.conn().execute_batch(&format!("INSERT INTO {table} ({table}) VALUES ('optimize')"))?;
+    }
+    meaning::purge(tx)
+}
+
 fn add(tx: &Transaction<'_>, id: i64, draft: &Draft) -> Result<(), StoreError> {
     tx.conn()
         .prepare_cached(

@@ -26,7 +26,7 @@ pub struct Meaning {
 
 impl Meaning {
     /// That of an observation.
-    pub(super) fn of(draft: &Draft) -> Self {
+    pub fn of(draft: &Draft) -> Self {
         let fields = [
             (draft.title.as_str(), TITLE),
             (&draft.keywords.join("\n"), OTHER),
@@ -97,6 +97,12 @@ fn count(tx: &Transaction<'_>, tokens: &[Token], by: i64) -> Result<(), StoreErr
     for piece in tokens.iter().map(|token| i64::from(*token)).chain([ALL]) {
         statement.execute((piece, by))?;
     }
+    Ok(())
+}
+
+/// Takes away the counts of word pieces that no observation holds any more.
+pub(super) fn purge(tx: &Transaction<'_>) -> Result<(), StoreError> {
+    tx.conn().execute("DELETE FROM pieces WHERE observations <= 0", [])?;
     Ok(())
 }
 

@@ -7,9 +7,12 @@ mod spelling;
 mod split;
 mod vectors;
 
-pub use fts::{forget_observation, record_observation, record_prompt, record_summary, revise_observation};
+pub use fts::{
+    forget_observation, forget_prompt, forget_summary, purge, record_observation, record_prompt,
+    record_summary, revise_observation,
+};
 pub use meaning::Meaning;
 pub use reembed::{embed_some, unembedded};
 pub use spelling::{is_comparable, nearest_words};
 pub use split::{Term, query_terms, spelled, tokens};
-pub use vectors::{Near, kept, nearest, observations, rarity, rebuild, refresh};
+pub use vectors::{Near, kept, nearest, observations, rarity, rebuild, refresh, renew};

@@ -26,6 +26,7 @@ pub struct Draft {
     /// Files that were changed, from the evidence of the tool calls.
     pub files_modified: Vec<String>,
     /// Observation ids that this one makes obsolete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<i64>,
 }
 

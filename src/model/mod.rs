@@ -1,15 +1,19 @@
 //! The nouns of cmem. Plain data: no file, no network, no SQL.
 
 mod event;
+mod history;
 mod identity;
 mod memory;
+mod passages;
 mod record_id;
 mod time;
 mod tokens;
 
 pub use event::{Agent, Event, EventKind, Outcome, StartSource};
+pub use history::{Links, Revision};
 pub use identity::Identity;
 pub use memory::{Draft, Observation, Priority, Prompt, Source, Status, Summary, SummaryDraft};
+pub use passages::Passages;
 pub use record_id::{ParseRecordIdError, RecordId};
 pub use time::Timestamp;
 pub(crate) use time::local_zone;

@@ -109,7 +109,10 @@ fn standing(memory: &Observation) -> String {
         (Status::Active, _) => {}
         (Status::Superseded, Some(by)) => said.push(format!("superseded by #{by}")),
         (Status::Superseded, None) => said.push(String::from("superseded")),
-        (Status::Review, _) => said.push(String::from("waits for review")),
+        (Status::Review, _) => said.push(match memory.contests {
+            Some(other) => format!("waits for review because of #{other}"),
+            None => String::from("waits for review"),
+        }),
         (Status::Archived, _) => said.push(String::from("archived")),
     }
     if let Some(end) = memory.expires_at {

@@ -3,6 +3,7 @@
 mod budget;
 mod context;
 mod full;
+mod history;
 mod index;
 mod plain;
 mod score;
@@ -10,6 +11,7 @@ mod style;
 
 pub use context::{MAX_UNITS, RenderedContext, context, hits};
 pub use full::record;
+pub use history::{history, links};
 pub use index::{row, timeline};
 pub use plain::line;
 pub use score::score;

@@ -27,6 +27,15 @@ pub fn get(store: &Store, ids: &[RecordId]) -> Result<(Vec<Record>, Vec<RecordId
     Ok((found, missing))
 }
 
+/// Index rows of those of some records that are there, in the order of `ids`.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn hits_of(store: &Store, ids: &[RecordId]) -> Result<Vec<Hit>, StoreError> {
+    let ids: Vec<_> = ids.iter().map(|id| (*id, 0.0)).collect();
+    hits(store, &ids, Records::new())
+}
+
 /// Those of some records that are there.
 pub(super) fn records(store: &Store, ids: &[RecordId]) -> Result<Records, StoreError> {
     let pick = |want: fn(&RecordId) -> Option<i64>| ids.iter().filter_map(want).collect::<Vec<i64>>();

@@ -3,6 +3,7 @@
 mod conditions;
 mod context;
 mod everyday;
+mod holding;
 mod hydrate;
 mod question;
 mod rank;
@@ -22,7 +23,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 pub use context::context;
-pub use hydrate::get;
+pub use holding::holding;
+pub use hydrate::{get, hits_of};
 pub use recall::{may_recall, recall};
 pub use scope::{project_names, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};

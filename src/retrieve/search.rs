@@ -136,7 +136,7 @@ pub fn similar(
 }
 
 /// The terms that carry meaning; of a query without any, all.
-fn content(terms: &[Term]) -> Vec<&Term> {
+pub(super) fn content(terms: &[Term]) -> Vec<&Term> {
     let content: Vec<&Term> = terms.iter().filter(|term| !term.stop).collect();
     if content.is_empty() { terms.iter().collect() } else { content }
 }

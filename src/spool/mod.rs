@@ -6,6 +6,7 @@
 
 mod claim;
 mod error;
+mod forget;
 mod health;
 mod import;
 mod journal;

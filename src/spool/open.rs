@@ -5,7 +5,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{FileLock, SpoolError};
 use crate::config::Paths;
-use crate::store::{Schema, StoreError, open_readable, open_writable};
+use crate::store::{
+    DatabaseSize, Schema, StoreError, empty_log, give_back, open_readable, open_writable, size,
+};
 
 static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_spool.sql")] };
 
@@ -33,13 +35,12 @@ impl Spool {
         Self::open_within(paths, HOOK_PATIENCE)
     }
 
-    /// Opens for the drainer and for operators, with the journal taken in. Deleted rows are overwritten on disk.
+    /// Opens for the drainer and for operators, with the journal taken in.
     ///
     /// # Errors
     /// [`SpoolError`] when it cannot be opened.
     pub fn open(paths: &Paths) -> Result<Self, SpoolError> {
         let spool = Self::open_within(paths, OPERATOR_PATIENCE)?;
-        spool.conn.execute_batch("PRAGMA secure_delete = ON")?;
         spool.import()?;
         Ok(spool)
     }
@@ -77,9 +78,25 @@ impl Spool {
     /// # Errors
     /// [`SpoolError`] when the database fails; a log kept busy by a reader is no error.
     pub fn tidy(&self) -> Result<(), SpoolError> {
-        self.conn.execute_batch("PRAGMA incremental_vacuum")?;
-        self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.scrub()?;
         Ok(())
+    }
+
+    /// As [`Spool::tidy`]; tells whether the log was emptied.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when the database fails.
+    pub fn scrub(&self) -> Result<bool, SpoolError> {
+        give_back(&self.conn, 0)?;
+        Ok(empty_log(&self.conn)?)
+    }
+
+    /// What the file consists of.
+    ///
+    /// # Errors
+    /// [`SpoolError`] when the database fails.
+    pub fn size(&self) -> Result<DatabaseSize, SpoolError> {
+        Ok(size(&self.conn)?)
     }
 }
 

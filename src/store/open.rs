@@ -107,7 +107,8 @@ pub(crate) fn open_writable(path: &Path, schema: &Schema, busy: Duration) -> Res
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = connect(path, flags, busy)?;
-    conn.execute_batch("PRAGMA synchronous = NORMAL")?;
+    // What is taken away is overwritten at once, whoever does it: nobody can do that later.
+    conn.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")?;
     let version = user_version(&conn, path)?;
     if version == schema.version() {
         return Ok(conn);

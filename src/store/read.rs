@@ -86,14 +86,6 @@ impl Store {
     pub fn prompt_at(&self, session: &str, moment: Timestamp) -> Result<Option<String>, StoreError> {
         Ok(prompt_at(&self.conn, session, moment)?.map(|(_, text)| text))
     }
-
-    /// Empties the write-ahead log, as far as readers allow.
-    ///
-    /// # Errors
-    /// [`StoreError::Sql`].
-    pub fn checkpoint(&self) -> Result<(), StoreError> {
-        Ok(self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
-    }
 }
 
 /// Number and text of that prompt.

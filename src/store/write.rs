@@ -130,14 +130,19 @@ impl Transaction<'_> {
         Ok(super::read::prompt_at(&self.tx, session, moment)?.map(|(number, _)| number))
     }
 
-    /// The highest number of a prompt of the session.
+    /// The highest number of a prompt of the session, also of one that was forgotten since: what else was learned then
+    /// still names it.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn last_prompt_number(&self, session: &str) -> Result<Option<i64>, StoreError> {
         Ok(self
             .tx
-            .prepare_cached("SELECT max(number) FROM prompts WHERE session = ?1")?
+            .prepare_cached(
+                "SELECT max(number) FROM (SELECT number FROM prompts WHERE session = ?1
+                   UNION ALL SELECT prompt_number FROM observations WHERE session = ?1
+                   UNION ALL SELECT prompt_number FROM summaries WHERE session = ?1)",
+            )?
             .query_row([session], |row| row.get(0))?)
     }
 

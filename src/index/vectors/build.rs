@@ -52,6 +52,18 @@ pub fn refresh(store: &Store) -> Result<bool, StoreError> {
     Ok(true)
 }
 
+/// Renews the caches, if there are any, so that they hold nothing that was taken away or changed.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn renew(store: &Store) -> Result<(), StoreError> {
+    let Some((vectors, _)) = places(store) else { return Ok(()) };
+    match Cache::open(&vectors) {
+        Some(known) if known.state != state(store)? => build(store, Some(known)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes the caches anew, from the rows alone.
 ///
 /// # Errors

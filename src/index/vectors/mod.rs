@@ -11,7 +11,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use rusqlite::OptionalExtension;
 
-pub use build::{rebuild, refresh};
+pub use build::{rebuild, refresh, renew};
 
 use self::cache::Cache;
 use self::lists::Centroids;

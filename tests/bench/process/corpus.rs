@@ -63,7 +63,7 @@ pub fn fill_here(arguments: &[String]) {
         }
         tx.commit().unwrap();
     }
-    store.checkpoint().unwrap();
+    store.tidy().unwrap();
 }
 
 /// Some words that may stand together in an observation.
