@@ -31,6 +31,7 @@ mod prompts;
 mod real_client;
 mod refusals;
 mod remember;
+mod review;
 mod search;
 mod story;
 

@@ -10,6 +10,7 @@ use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
 use crate::commands::project::ProjectCommand;
 use crate::commands::remember::RememberArgs;
+use crate::commands::review::ReviewArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::model::Timestamp;
@@ -65,6 +66,8 @@ pub enum Command {
     Context(ScopeArgs),
     /// Remember a text as it stands
     Remember(RememberArgs),
+    /// Decide what becomes of memories that wait: suggestions, and what would replace something that matters
+    Review(ReviewArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
     /// List projects, or say that two are one

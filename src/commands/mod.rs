@@ -15,6 +15,7 @@ pub mod queue;
 mod reader;
 pub mod reindex;
 pub mod remember;
+pub mod review;
 pub mod search;
 pub mod stats;
 pub mod status;

@@ -7,9 +7,11 @@ mod index;
 mod plain;
 mod score;
 mod style;
+mod waiting;
 
 pub use context::{MAX_UNITS, RenderedContext, context, hits};
 pub use full::record;
 pub use index::{row, timeline};
 pub use plain::line;
 pub use score::score;
+pub use waiting::waiting_for_review;

@@ -1,12 +1,15 @@
 //! Finding what was remembered. Reads only; one query builder serves every reader.
 
 mod conditions;
+mod conflict;
 mod context;
+mod copies;
 mod everyday;
 mod hydrate;
 mod question;
 mod rank;
 mod recall;
+mod review;
 mod scope;
 mod score;
 mod search;
@@ -21,9 +24,11 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+pub use conflict::{Conflicts, conflicts};
 pub use context::context;
 pub use hydrate::get;
 pub use recall::{may_recall, recall};
+pub use review::{Others, Waiting, Why, count_in_review, in_review, others};
 pub use scope::{project_names, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};
 pub use search::{Using, search, search_with, similar};
