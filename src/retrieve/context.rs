@@ -60,7 +60,7 @@ pub fn context(
     let known = ranked.iter().filter(|(_, row)| shown.contains(&row.id)).count();
     let ranked = ranked.into_iter().map(|(_, row)| row).collect();
     // What the session has seen keeps its older copies away.
-    let mut plan = each_once(store, ranked)?;
+    let mut plan = each_once(store, ranked, limit + known)?;
     plan.retain(|row| !shown.contains(&row.id));
     plan.truncate(limit);
     let active = count_active(store, scope)?;

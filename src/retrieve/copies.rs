@@ -21,11 +21,15 @@ const MEASURES: &str = "个個次条條项項件处處行轮輪遍";
 const ROUNDS: [&str; 8] = ["attempt", "try", "run", "round", "pass", "iteration", "retry", "take"];
 
 /// Each memory once, in the order of `rows`: where several are near-copies, the newest of them in the place of the best, or
-/// the newest of those that are pinned.
+/// the newest of those that are pinned. At most so many.
 ///
 /// # Errors
 /// [`StoreError`].
-pub(super) fn each_once(store: &Store, rows: Vec<Observation>) -> Result<Vec<Observation>, StoreError> {
+pub(super) fn each_once(
+    store: &Store,
+    rows: Vec<Observation>,
+    most: usize,
+) -> Result<Vec<Observation>, StoreError> {
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let kept = index::kept(store, &ids)?;
     let mut titles: HashMap<String, usize> = HashMap::new();
@@ -36,6 +40,10 @@ pub(super) fn each_once(store: &Store, rows: Vec<Observation>) -> Result<Vec<Obs
         let known = titles.get(&key).copied();
         let copy = known.or_else(|| told.iter_mut().position(|other| other.is_copy(&row, meaning)));
         let Some(place) = copy else {
+            // Further ones may still be newer copies of these.
+            if told.len() >= most {
+                continue;
+            }
             titles.insert(key, told.len());
             told.push(Told::new(row, meaning));
             continue;
@@ -123,14 +131,16 @@ fn words(text: &str) -> Vec<String> {
         let word: String = chars[from..at].iter().collect();
         let before = from.checked_sub(1).and_then(|before| chars.get(before)).copied().unwrap_or(' ');
         let after = chars.get(at).copied().unwrap_or(' ');
+        let measured =
+            chars[at..].iter().find(|c| **c != ' ').is_some_and(|c| MEASURES.contains(*c)) && before != '第';
         // `第3条` is the third.
-        let alone = !before.is_alphanumeric() || (MEASURES.contains(after) && before != '第');
+        let alone = !before.is_alphanumeric() || measured;
         if is_digit && alone {
             let counts = ROUNDS.contains(&words.last().map_or("", String::as_str))
                 || (before == '(' && after == ')')
                 || (before == '/' && from > 1 && chars[from - 2].is_ascii_digit())
                 || (after == '/' && chars.get(at + 1).is_some_and(char::is_ascii_digit))
-                || (MEASURES.contains(after) && before != '第');
+                || measured;
             if counts {
                 words.push(COUNT.to_owned());
                 continue;

@@ -67,7 +67,7 @@ pub fn recall(
     found.retain(|row| row.status == Status::Active && row.expires_at.is_none_or(|end| end > now));
     found.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
     // What the session has seen keeps its older copies away.
-    let mut found = each_once(store, found)?;
+    let mut found = each_once(store, found, most + shown.len())?;
     found.retain(|row| !shown.contains(&row.id));
     found.truncate(most);
     Ok(found)

@@ -76,8 +76,13 @@ impl Transaction<'_> {
 
     /// Says who contests what; `old` are in use and of the same project.
     fn hold(&self, id: i64, old: &[i64]) -> Result<(), StoreError> {
+        if !self.waits(id)? {
+            self.forget_contest(id)?;
+        }
         self.tx
-            .prepare_cached("UPDATE observations SET status = 'review', contests = ?2 WHERE id = ?1")?
+            .prepare_cached(
+                "UPDATE observations SET status = 'review', contests = coalesce(contests, ?2) WHERE id = ?1",
+            )?
             .execute((id, old.first()))?;
         let mut statement =
             self.tx.prepare_cached("INSERT OR IGNORE INTO contested (observation, old) VALUES (?1, ?2)")?;

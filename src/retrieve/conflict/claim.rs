@@ -116,7 +116,7 @@ fn claim(part: &str, made: bool) -> Option<Claim> {
             || words[at].text == "swap"
     });
     let mut claim = Claim {
-        changed: change.is_some() || has(Role::Now),
+        changed: change.is_some(),
         is: change.is_none() && words.get(start).is_some_and(|word| word.role == Some(Role::Is)),
         negative: has(Role::Not),
         ..Claim::default()
@@ -129,7 +129,7 @@ fn claim(part: &str, made: bool) -> Option<Claim> {
             Some(Role::Divider) if Some(at) == divider => old = false,
             _ => {}
         }
-        if word.role.is_some() && !(word.role == Some(Role::Order) && !ordered) {
+        if word.role.is_some() && (ordered || word.role != Some(Role::Order)) {
             continue;
         }
         let rival = group(&word.text).is_some();
@@ -286,6 +286,10 @@ fn group(word: &str) -> Option<usize> {
 fn is_number(word: &str) -> bool {
     let digits = word.trim_start_matches(['v', 'V', '-', '+']);
     digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn is_path(word: &str) -> bool {
+    word.contains('/') || word.rsplit_once('.').is_some_and(|(_, end)| (1..=4).contains(&end.len()))
 }
 
 fn is_han(c: char) -> bool {
@@ -475,6 +479,8 @@ mod tests {
             ("API uses FastAPI", "API uses Pydantic"),
             ("We use Redis as the queue", "We use Memcached as the cache"),
             ("Always use tabs in Go", "Always use spaces in Python"),
+            ("Moved helpers to src/a.rs", "Moved helpers to src/b.rs"),
+            ("`parse` uses `memchr`", "`parse` now uses `Cow`"),
             ("支付使用 MySQL", "订单使用 PostgreSQL"),
             ("支付使用 MySQL", "考虑把支付迁移到 PostgreSQL"),
             ("接口鉴权用 JWT", "接口返回用 JSON"),
@@ -498,6 +504,7 @@ mod tests {
             ("Payment reports use MySQL", "Migrated payments from MySQL to PostgreSQL"),
             ("Payments use MySQL and Redis", "Payments moved to PostgreSQL"),
             ("We use Frobnicate for payments", "We use Quuxify for payments"),
+            ("Payments use Frobnicate", "Payments switched to Quuxify"),
         ] {
             assert_eq!(
                 verdict(old, new),

@@ -83,8 +83,6 @@ pub(super) enum Role {
     Replace,
     /// A change if it is the first word, and somebody says that it was made.
     Order,
-    /// It holds from now on.
-    Now,
     /// What follows is new, after a change.
     Divider,
     /// What follows is old, up to the divider.
@@ -113,7 +111,6 @@ pub(super) static ENGLISH: &[(Role, &[&str])] = &[
     (Role::Replace, &["replaced", "replaces", "swapped"]),
     (Role::Order, &["move", "migrate", "switch", "change", "convert", "port", "upgrade", "downgrade", "raise", "lower",
         "increase", "decrease", "reduce", "replace", "swap"]),
-    (Role::Now, &["now", "henceforth"]),
     (Role::Divider, &["to", "with", "by", "onto", "->", "→"]),
     (Role::From, &["from"]),
     (Role::Instead, &["instead", "than"]),
@@ -129,7 +126,7 @@ pub(super) static ENGLISH: &[(Role, &[&str])] = &[
         "all", "every", "everything", "whole", "fully", "completely", "finally", "successfully", "already", "just",
         "officially", "currently", "today", "only", "out", "up", "over", "there", "here", "project", "app", "application",
         "service", "system", "module", "database", "databases", "db", "data", "server", "instance", "cluster", "code",
-        "codebase", "repo", "repository", "team", "version", "rather", "of", "any", "anymore", "then", "please", "use-case"]),
+        "codebase", "repo", "repository", "team", "version", "rather", "of", "any", "anymore", "now", "then", "please", "use-case"]),
 ];
 
 #[rustfmt::skip]
@@ -138,7 +135,6 @@ pub(super) static CHINESE: &[(Role, &[&str])] = &[
     (Role::Use, &["使用", "采用", "採用", "用的是", "运行在", "運行在", "基于", "存储在", "存在", "存放在", "部署在", "用", "跑在"]),
     (Role::Change, &["迁移", "遷移", "切换", "切換", "升级", "升級", "迁", "遷", "换", "換", "改"]),
     (Role::Replace, &["取代", "替代", "代替", "替换", "替換"]),
-    (Role::Now, &["现在", "現在", "目前", "如今", "从现在起", "今后"]),
     (Role::Divider, &["到", "至", "成", "为", "為", "用", "到了", "成了", "为了"]),
     (Role::From, &["从", "從", "由", "把", "将", "將"]),
     (Role::Instead, &["而不是", "而非", "不是"]),
@@ -146,7 +142,7 @@ pub(super) static CHINESE: &[(Role, &[&str])] = &[
     (Role::Hedge, &["考虑", "考慮", "计划", "計劃", "打算", "可能", "应该", "應該", "应当", "如果", "建议", "建議", "将要", "是否", "准备",
         "之前", "以前", "原来", "曾经", "原先", "请", "吗", "怎么", "为什么", "为何", "例如", "比如"]),
     (Role::Reason, &["因为", "因為", "由于", "以便", "所以"]),
-    (Role::Filler, &["的", "了", "已经", "已經", "已", "都", "在", "我们", "我們", "项目", "項目", "系统", "系統", "数据库", "數據庫", "資料庫",
+    (Role::Filler, &["的", "了", "现在", "現在", "目前", "如今", "从现在起", "今后", "已经", "已經", "已", "都", "在", "我们", "我們", "项目", "項目", "系统", "系統", "数据库", "數據庫", "資料庫",
         "服务", "服務", "模块", "應用", "应用", "代码", "仓库", "团队", "全部", "完全", "这个", "本", "和", "与", "来", "里", "中"]),
 ];
 
