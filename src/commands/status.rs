@@ -120,7 +120,8 @@ fn text(answer: &Answer, relief: Option<Relief>, spool: Option<&SpoolStatus>, pa
         row("waiting", &waiting(&answer.spool)),
     ];
     if answer.review > 0 {
-        lines.push(row("review", &render::waiting_for_review(answer.review.unsigned_abs())));
+        let waiting = render::waiting_for_review(answer.review.unsigned_abs());
+        lines.push(row("review", &format!("{waiting}: `cmem review --all-projects`")));
     }
     let Notices { pending, given_up } = answer.notices;
     if pending + given_up > 0 {

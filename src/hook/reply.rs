@@ -63,7 +63,7 @@ pub(super) fn session_start(
     }
     // Said where a session begins; what goes on has heard it.
     let waiting = (in_review > 0 && source == StartSource::Startup)
-        .then(|| format!("cmem: {}", render::waiting_for_review(in_review)));
+        .then(|| format!("cmem: {}: `cmem review`", render::waiting_for_review(in_review)));
     let notices: Vec<String> = notice.into_iter().chain(waiting).collect();
     Ok(message(text.as_deref(), (!notices.is_empty()).then(|| notices.join("\n")).as_deref()))
 }

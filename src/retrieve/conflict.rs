@@ -113,3 +113,56 @@ fn candidates(store: &Store, project: i64, draft: &Draft) -> Result<Vec<i64>, St
     }
     Ok(ids.into_iter().collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Texts of different projects about different things, put into one project: nothing of it contradicts.
+    #[test]
+    fn of_many_texts_none_contradicts_another() {
+        let mut texts: Vec<String> = include_str!("../../tests/eval/handmade.jsonl")
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .filter(|note| note["kind"] == "note")
+            .map(|note| format!("{}\n{}", note["title"].as_str().unwrap(), note["text"].as_str().unwrap()))
+            .collect();
+        for set in [
+            include_str!("../../tests/eval/commits_en.json"),
+            include_str!("../../tests/eval/react_en2en.json"),
+            include_str!("../../tests/eval/react_en2zh.json"),
+        ] {
+            let set: Value = serde_json::from_str(set).unwrap();
+            texts.extend(set["docs"].as_array().unwrap().iter().map(|doc| doc.as_str().unwrap().to_owned()));
+        }
+        let titled: Vec<(&str, Vec<Claim>)> = texts
+            .iter()
+            .map(|text| {
+                let title = text.split(['\n', '。']).next().unwrap().split(". ").next().unwrap();
+                (title, claims(title, true))
+            })
+            .collect();
+        let mut found = BTreeSet::new();
+        let (mut with_claims, mut compared) = (0, 0);
+        for (at, text) in texts.iter().enumerate() {
+            let new = claims(text, false);
+            with_claims += usize::from(!new.is_empty());
+            for (other, (title, old)) in titled.iter().enumerate() {
+                compared += 1;
+                let worst = old.iter().flat_map(|old| new.iter().map(move |new| old.against(new))).max();
+                if other != at && worst.is_some_and(|verdict| verdict > Verdict::Compatible) {
+                    found.insert(format!(
+                        "{worst:?}: {title} / {}",
+                        &text.chars().take(150).collect::<String>()
+                    ));
+                }
+            }
+        }
+        assert!(with_claims > 300, "{with_claims}");
+        assert!(found.is_empty(), "{} of {compared}: {found:#?}", found.len());
+    }
+}

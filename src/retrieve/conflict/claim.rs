@@ -327,8 +327,9 @@ impl Claim {
         if !same_subject {
             // What was is named, but of a part of what is talked of, or of more.
             let named = self.values.iter().any(|value| new.former.contains(value));
+            let moved = new.changed && !new.values.is_empty();
             let nested = self.subject.is_subset(&new.subject) || new.subject.is_subset(&self.subject);
-            return if named && nested { Verdict::Contested } else { Verdict::Compatible };
+            return if moved && named && nested { Verdict::Contested } else { Verdict::Compatible };
         }
         if self.values.iter().any(|value| new.former.contains(value) && !new.values.contains(value)) {
             return self.unless_it_says_more(new);
@@ -380,6 +381,8 @@ impl Claim {
             (true, true) if about > 0 => Verdict::Replaced,
             (false, false) if group(old).is_some() || group(other).is_some() => Verdict::Compatible,
             (false, false) if self.is && new.is && about > 1 => Verdict::Replaced,
+            // What is moved to another file is often another part of the same.
+            (false, false) if is_path(old) || is_path(other) => Verdict::Compatible,
             (false, false) if about > 0 && (new.changed || (self.purpose && new.purpose)) => {
                 Verdict::Contested
             }
