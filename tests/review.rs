@@ -84,6 +84,11 @@ fn what_the_assistant_suggests_waits_for_review() {
     let answer = world.send("SessionStart", json!({"session_id": "b"})).answer().unwrap();
     assert_eq!(answer["systemMessage"], "cmem: 1 memory waits for your decision: `cmem review`");
     assert!(!answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("PostgreSQL"));
+    for source in ["resume", "clear", "compact"] {
+        let goes_on = json!({"session_id": "b", "source": source});
+        let answer = world.send("SessionStart", goes_on).answer().unwrap_or_default();
+        assert_eq!(answer["systemMessage"], Value::Null, "{source}");
+    }
     assert_eq!(world.status()["review"], 1);
     assert!(world.cmem(&["status"]).ok().contains("review       1 memory waits"));
     assert!(world.cmem(&["doctor"]).out.contains("1 memory waits for your decision"));

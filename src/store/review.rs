@@ -155,3 +155,88 @@ fn contested_by(conn: &Connection, id: i64) -> Result<Vec<i64>, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
     Ok(statement.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Paths;
+    use crate::model::{Draft, Identity, Timestamp};
+    use crate::store::{NewObservation, Standing, Trace};
+
+    fn identity(name: &str) -> Identity {
+        Identity {
+            key: format!("/{name}/.git"),
+            name: name.to_owned(),
+            root: format!("/{name}"),
+            worktree: None,
+            branch: None,
+            head: None,
+            main_head: None,
+            remote: None,
+        }
+    }
+
+    fn put(tx: &Transaction<'_>, project: &str, title: &str) -> i64 {
+        let draft = Draft { title: title.to_owned(), ..Draft::default() };
+        let new = NewObservation {
+            place: tx.place(&identity(project), &Trace::default()).unwrap(),
+            session: "s",
+            prompt_number: None,
+            draft: &draft,
+            agent: None,
+            model: "test",
+            tokens_spent: 0,
+            created_at: Timestamp(1),
+            standing: Standing::OBSERVED,
+        };
+        tx.observation(&new).unwrap().id
+    }
+
+    fn standing(tx: &Transaction<'_>, id: i64) -> (String, Option<i64>) {
+        let sql = "SELECT status, coalesce(superseded_by, contests) FROM observations WHERE id = ?1";
+        tx.conn().query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    }
+
+    fn with(status: Status, of: Option<i64>) -> (String, Option<i64>) {
+        (status.name().to_owned(), of)
+    }
+
+    #[test]
+    fn only_what_is_in_use_in_the_same_project_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Paths::resolve(Some(folder.path())).unwrap()).unwrap();
+        let tx = store.begin().unwrap();
+        let (old, away, elsewhere) = (put(&tx, "x", "old"), put(&tx, "x", "away"), put(&tx, "y", "old"));
+        tx.set_status(away, Status::Archived).unwrap();
+        let new = put(&tx, "x", "new");
+        tx.supersede(new, &[old, away, elsewhere, new, 999]).unwrap();
+        assert_eq!(standing(&tx, old), with(Status::Superseded, Some(new)));
+        assert_eq!(standing(&tx, away), with(Status::Archived, None));
+        assert_eq!(standing(&tx, elsewhere), with(Status::Active, None));
+        assert_eq!(standing(&tx, new), with(Status::Active, None));
+    }
+
+    #[test]
+    fn what_waits_replaces_nothing_and_what_was_decided_is_decided() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Paths::resolve(Some(folder.path())).unwrap()).unwrap();
+        let tx = store.begin().unwrap();
+        let (first, second, new) = (put(&tx, "x", "first"), put(&tx, "x", "second"), put(&tx, "x", "new"));
+        tx.contest(new, &[]).unwrap();
+        assert_eq!(standing(&tx, new), with(Status::Active, None));
+        tx.contest(new, &[first]).unwrap();
+        tx.supersede(new, &[second]).unwrap();
+        assert_eq!(standing(&tx, new), with(Status::Review, Some(first)));
+        assert_eq!(standing(&tx, second), with(Status::Active, None));
+        assert!(tx.reject(new).unwrap());
+        assert!(!tx.reject(new).unwrap());
+        assert_eq!(tx.accept(new).unwrap(), None);
+        assert_eq!(standing(&tx, new), with(Status::Archived, None));
+        // What it contested then is forgotten.
+        tx.set_status(new, Status::Active).unwrap();
+        tx.contest(new, &[second]).unwrap();
+        assert_eq!(tx.accept(new).unwrap(), Some(Accepted { superseded: vec![second] }));
+        assert_eq!(standing(&tx, second), with(Status::Superseded, Some(new)));
+        assert_eq!(standing(&tx, first), with(Status::Active, None));
+    }
+}
