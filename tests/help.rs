@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "hook",
     "drain",
     "queue",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 21] = [
     "unpin",
     "supersede",
     "forget",
+    "review",
     "install",
     "uninstall",
     "status",

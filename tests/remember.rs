@@ -76,7 +76,8 @@ fn everything_about_it_can_be_said() {
     let memory = whole(&world, id);
     assert_eq!(
         answer,
-        json!({"id": id, "uid": memory["uid"], "project": memory["project"], "title": "Who may sign in", "duplicate": false})
+        json!({"id": id, "uid": memory["uid"], "project": memory["project"], "title": "Who may sign in", "duplicate": false,
+               "status": "active", "superseded": [], "contested": []})
     );
     let files = |memory: &Value| memory["files_read"].as_array().unwrap().clone();
     assert_eq!(memory["narrative"], "Staff alone. Guests have links.");

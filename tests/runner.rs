@@ -34,6 +34,7 @@ mod prompts;
 mod real_client;
 mod refusals;
 mod remember;
+mod review;
 mod search;
 mod story;
 

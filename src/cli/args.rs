@@ -13,6 +13,7 @@ use crate::commands::mode::ModeCommand;
 use crate::commands::pin::PinArgs;
 use crate::commands::project::ProjectCommand;
 use crate::commands::remember::RememberArgs;
+use crate::commands::review::ReviewArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::supersede::SupersedeArgs;
 use crate::commands::uninstall::UninstallArgs;
@@ -81,6 +82,8 @@ pub enum Command {
     Supersede(SupersedeArgs),
     /// Take records away for good, from every file
     Forget(ForgetArgs),
+    /// Decide what becomes of memories that wait: suggestions, and what would replace something that matters
+    Review(ReviewArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
     /// List projects, or say that two are one

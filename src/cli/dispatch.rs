@@ -99,6 +99,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Unpin(args) => commands::pin::run(args, false, &paths, printer),
         Command::Supersede(args) => commands::supersede::run(args, &paths, printer),
         Command::Forget(args) => commands::forget::run(args, &paths, printer),
+        Command::Review(args) => commands::review::run(args, &paths, printer),
         Command::Adopt(args) => commands::adopt::run(args, &paths, printer),
         Command::Project(command) => commands::project::run(command, &paths, printer),
         Command::Install(args) => commands::install::run(args, &paths, printer),

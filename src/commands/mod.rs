@@ -19,6 +19,7 @@ pub mod queue;
 mod reader;
 pub mod reindex;
 pub mod remember;
+pub mod review;
 pub mod search;
 mod size;
 pub mod stats;

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal, Read};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::reader;
 use crate::adopt;
@@ -15,19 +14,18 @@ use crate::config::Paths;
 use crate::error::Failure;
 use crate::git;
 use crate::index;
-use crate::mode::{Mode, Term};
-use crate::model::{Draft, Identity, Observation, Priority, RecordId, Source, Timestamp};
-use crate::observer::{one_line, relative, shorten};
+use crate::mode::Mode;
+use crate::model::{Draft, Identity, Observation, Priority, RecordId, Source, Status, Timestamp};
+use crate::observer::{one_line, relative, shorten, title_of};
 use crate::privacy::{self, Cleaner};
 use crate::render;
-use crate::retrieve::{self, Record};
+use crate::retrieve::{self, Conflicts, Others, Record};
 use crate::store::{NewObservation, Standing, Store, StoreError, Stored, Trace};
 
 const WHAT: &str = "remember";
 
-/// Longest title, in characters: one that is given, and one that is taken from the text.
+/// Longest title that is given, in characters.
 const MAX_TITLE: usize = 200;
-const MAX_OWN_TITLE: usize = 100;
 const MAX_TAG: usize = 80;
 /// Most bytes that are read from standard input.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
@@ -96,6 +94,11 @@ struct Answer<'a> {
     project: &'a str,
     title: &'a str,
     duplicate: bool,
+    /// `active`, or `review` if it waits for `cmem review`.
+    status: Status,
+    /// What it took the place of, and what it would.
+    superseded: Vec<i64>,
+    contested: Vec<i64>,
 }
 
 /// Runs the command.
@@ -120,10 +123,11 @@ pub fn run(args: &RememberArgs, paths: &Paths, printer: &mut Printer) -> Result<
     let stored = record(&store, args.project.as_deref(), &here, &draft, standing).map_err(fail)?;
     let Some(stored) = stored else { return Err(unknown_project(&store, args)) };
     let memory = read_back(&store, stored.id)?;
+    let others = retrieve::others(&store, stored.id).map_err(fail)?;
     if draft.narrative != given {
         printer.talk("what is marked as private or looks like a credential was left out");
     }
-    tell(&memory, stored.duplicate, printer);
+    tell(&memory, &others, stored.duplicate, printer);
     Ok(())
 }
 
@@ -217,7 +221,7 @@ impl Wording<'_> {
 
     /// Concepts of the mode are filters and say little of what a memory means; words of the user's own do.
     pub(super) fn own_words(&self, tags: &[String]) -> Vec<String> {
-        let is_concept = |tag: &&String| self.mode.concepts.iter().any(|concept| concept.id == **tag);
+        let is_concept = |tag: &&String| self.mode.has_concept(tag);
         tags.iter().filter(|tag| !is_concept(tag)).cloned().collect()
     }
 
@@ -236,8 +240,7 @@ impl Wording<'_> {
     /// The id of a type: of the mode's by id or name, or another word.
     pub(super) fn kind(&self, word: &str) -> Result<String, Failure> {
         let word = word.trim();
-        let id = self.mode.type_id(word).to_lowercase();
-        if Term::is_id(&id) {
+        if let Some(id) = self.mode.type_for(word) {
             return Ok(id);
         }
         let known: Vec<&str> = self.mode.types.iter().map(|term| term.id.as_str()).collect();
@@ -263,14 +266,6 @@ fn each(values: impl Iterator<Item = String>) -> Vec<String> {
     })
 }
 
-/// The first sentence or line, whichever ends first, without marks of a heading or a list.
-fn title_of(text: &str) -> String {
-    let bare = |line| one_line(line).trim_start_matches(['#', '-', '*', '>', ' ']).to_owned();
-    let line = text.lines().map(bare).find(|line| !line.is_empty()).unwrap_or_else(|| one_line(text));
-    let sentence = line.unicode_sentences().next().unwrap_or(&line);
-    shorten(sentence.trim().trim_end_matches(['.', '。']), MAX_OWN_TITLE)
-}
-
 /// Stores in the project of that name, or of `here`; `None` when no project is called so.
 fn record(
     store: &Store,
@@ -279,8 +274,15 @@ fn record(
     draft: &Draft,
     standing: Standing,
 ) -> Result<Option<Stored>, StoreError> {
-    // What git says of a branch is asked before other writers have to wait.
+    // What git says of a branch, and what contradicts it, is asked before other writers have to wait.
     let trace = if project.is_none() { adopt::trace(here) } else { Trace::default() };
+    let scope = match project {
+        Some(name) => retrieve::scope_by_name(store, name)?,
+        None => Some(retrieve::scope(store, here)?),
+    };
+    let Some(scope) = scope else { return Ok(None) };
+    let at = Timestamp::now();
+    let Conflicts { replaced, contested } = retrieve::conflicts(store, &scope, draft, at)?;
     let transaction = store.begin()?;
     let place = match project {
         Some(name) => transaction.place_by_name(name)?,
@@ -295,10 +297,18 @@ fn record(
         agent: None,
         model: "",
         tokens_spent: 0,
-        created_at: Timestamp::now(),
+        created_at: at,
         standing,
     };
     let stored = index::record_observation(&transaction, &new)?;
+    if stored.duplicate {
+        // Whatever became of it: the user says it again.
+        transaction.accept(stored.id)?;
+        transaction.set_status(stored.id, Status::Active)?;
+    } else {
+        transaction.contest(stored.id, &contested)?;
+    }
+    transaction.supersede(stored.id, &replaced)?;
     transaction.commit()?;
     Ok(Some(stored))
 }
@@ -320,14 +330,18 @@ fn read_back(store: &Store, id: i64) -> Result<Observation, Failure> {
     }
 }
 
-fn tell(memory: &Observation, duplicate: bool, printer: &mut Printer) {
+fn tell(memory: &Observation, others: &Others, duplicate: bool, printer: &mut Printer) {
     if printer.wants_json() {
+        let ids = |list: &[Observation]| list.iter().map(|other| other.id).collect();
         printer.json(&Answer {
             id: memory.id,
             uid: &memory.uid,
             project: &memory.project,
             title: &memory.title,
             duplicate,
+            status: memory.status,
+            superseded: ids(&others.superseded),
+            contested: ids(&others.contested),
         });
         return;
     }
@@ -337,4 +351,15 @@ fn tell(memory: &Observation, duplicate: bool, printer: &mut Printer) {
         true => format!("project {project} knew that already, as {}: {title}", memory.id),
         false => format!("remembered in project {project}: {title}"),
     });
+    for old in &others.superseded {
+        printer.talk(&format!("it takes the place of {}: {}", old.id, render::line(&old.title)));
+    }
+    for old in &others.contested {
+        printer.talk(&format!(
+            "it waits for review, as it would take the place of {}: {}; `cmem review accept {}`",
+            old.id,
+            render::line(&old.title),
+            memory.id
+        ));
+    }
 }

@@ -9,6 +9,7 @@ use crate::error::Failure;
 use crate::model::Timestamp;
 use crate::notices;
 use crate::observer;
+use crate::render;
 use crate::spool::{LastError, Ledger, Relief, SpoolStatus};
 use crate::store::{Counts, NoticeCount};
 
@@ -24,6 +25,8 @@ struct Answer {
     last_error: Option<LastError>,
     paused_until: Option<Timestamp>,
     notices: Notices,
+    /// Memories that wait for review.
+    review: i64,
     version: &'static str,
 }
 
@@ -52,15 +55,15 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         Some(spool) => Some(spool.status().map_err(|error| reader::spool_failure(WHAT, &error))?),
         None => None,
     };
-    let (memory, outbox) = match reader::open(WHAT, paths)? {
+    let (memory, outbox, review) = match reader::open(WHAT, paths)? {
         Some(store) => store
             .counts()
-            .and_then(|counts| Ok((counts, store.notices(notices::recent())?)))
+            .and_then(|counts| Ok((counts, store.notices(notices::recent())?, store.waiting_for_review()?)))
             .map_err(|error| reader::store_failure(WHAT, &error))?,
-        None => (Counts::default(), Vec::new()),
+        None => (Counts::default(), Vec::new(), 0),
     };
     let provider = observer::effective(&settings, paths).name();
-    let answer = answer(provider, spool.as_ref(), memory, &outbox);
+    let answer = Answer { review, ..answer(provider, spool.as_ref(), memory, &outbox) };
     if printer.wants_json() {
         printer.json(&answer);
         return Ok(());
@@ -95,6 +98,7 @@ fn answer(
             pending: outbox.iter().map(|count| count.pending).sum(),
             given_up: outbox.iter().map(|count| count.given_up).sum(),
         },
+        review: 0,
         version: env!("CARGO_PKG_VERSION"),
     }
 }
@@ -115,6 +119,10 @@ fn text(answer: &Answer, relief: Option<Relief>, spool: Option<&SpoolStatus>, pa
         row("last stored", &answer.last_stored_at.map_or_else(|| String::from("never"), |at| at.local(TIME))),
         row("waiting", &waiting(&answer.spool)),
     ];
+    if answer.review > 0 {
+        let waiting = render::waiting_for_review(answer.review.unsigned_abs());
+        lines.push(row("review", &format!("{waiting}: `cmem review --all-projects`")));
+    }
     let Notices { pending, given_up } = answer.notices;
     if pending + given_up > 0 {
         lines
@@ -144,7 +152,7 @@ fn text(answer: &Answer, relief: Option<Relief>, spool: Option<&SpoolStatus>, pa
 }
 
 fn row(label: &str, value: &str) -> String {
-    format!("{label:<12} {}", crate::render::line(value))
+    format!("{label:<12} {}", render::line(value))
 }
 
 fn waiting(spool: &Waiting) -> String {
@@ -193,6 +201,7 @@ mod tests {
                 "last_error",
                 "paused_until",
                 "notices",
+                "review",
                 "version"
             ]
         );

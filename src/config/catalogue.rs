@@ -120,6 +120,12 @@ pub(super) static CATALOGUE: &[Setting] = &[
         "further regular expressions to redact, one per line (or a JSON array in settings.json)",
     ),
     setting(
+        "CMEM_ACCEPT_SUGGESTIONS",
+        "0",
+        Accepts::Switch,
+        "1 takes memories that the assistant suggests into use; 0 = they wait for `cmem review`",
+    ),
+    setting(
         "CMEM_CONTEXT_TOKENS",
         "2500",
         Accepts::Number { min: 0, max: 100_000 },

@@ -6,6 +6,7 @@ mod lineup;
 mod policy;
 mod record;
 mod run;
+mod suggestion;
 mod transcript;
 
 pub use detach::{DetachError, inherited_lock, start_detached};

@@ -4,11 +4,11 @@ use crate::adopt;
 use crate::config::{Paths, Price, Provider};
 use crate::git;
 use crate::index;
-use crate::model::{Draft, Event, EventKind, SummaryDraft, Timestamp};
+use crate::model::{ASSISTANT, Draft, Event, EventKind, Status, SummaryDraft, Timestamp};
 use crate::notices;
 use crate::observer::{Answer, Batch, Reply, Similar, Verdict};
 use crate::privacy::Cleaner;
-use crate::retrieve;
+use crate::retrieve::{self, Conflicts};
 use crate::spool::Claimed;
 use crate::store::{Call, NewObservation, NewPrompt, NewSummary, Standing, Store, StoreError};
 
@@ -68,6 +68,28 @@ pub(super) struct Outcome {
     pub observations: u64,
     /// Notices of them that were queued.
     pub notices: u64,
+}
+
+/// By what a batch is recorded.
+pub(super) struct Rules<'a> {
+    pub cleaner: &'a Cleaner,
+    pub notices: &'a notices::Round,
+    /// What the assistant suggests is taken into use at once.
+    pub accept_suggestions: bool,
+}
+
+/// A memory that a batch leaves behind, compared with those that are there.
+struct New {
+    draft: Draft,
+    /// What it may make obsolete, beside what it says that it does.
+    contested: Vec<i64>,
+    by: By,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Observer,
+    Assistant,
 }
 
 impl Memory {
@@ -196,20 +218,22 @@ impl Memory {
         })
     }
 
-    /// Records a confirmed batch with all that it holds.
+    /// Records a confirmed batch with all that it holds. Suggestions are memories that wait for the user's decision, unless
+    /// the user said that they need none.
     pub(super) fn record(
         &self,
         claimed: &Claimed,
         answer: Answer,
-        cleaner: &Cleaner,
-        notices: &notices::Round,
+        suggestions: Vec<Draft>,
+        rules: &Rules<'_>,
     ) -> Result<Outcome, StoreError> {
         let Answer { verdict, usage, model } = answer;
         let reply = match verdict {
             Verdict::Stored(reply) => reply,
             _ => Reply::default(),
         };
-        let class = if reply.drafts.is_empty() && reply.summary.is_none() { "nothing" } else { "stored" };
+        let is_empty = reply.drafts.is_empty() && reply.summary.is_none() && suggestions.is_empty();
+        let class = if is_empty { "nothing" } else { "stored" };
         let Some((first, last)) = claimed.events.first().zip(claimed.events.last()) else {
             return Ok(Outcome { class, observations: 0, notices: 0 });
         };
@@ -217,6 +241,22 @@ impl Memory {
         let tokens_spent =
             (usage.input + usage.output) / i64::try_from(reply.drafts.len().max(1)).unwrap_or(1);
         let agent = common_agent(&claimed.events);
+        // What is there is compared before other writers have to wait.
+        let scope = retrieve::scope(&self.store, &claimed.identity)?;
+        let compared = |draft: Draft, by| {
+            let mut draft = redact_draft(draft, rules.cleaner);
+            let Conflicts { replaced, mut contested } =
+                retrieve::conflicts(&self.store, &scope, &draft, last.at)?;
+            if by == By::Assistant && !rules.accept_suggestions {
+                contested.extend(replaced);
+            } else {
+                draft.supersedes.extend(replaced);
+            }
+            Ok(New { draft, contested, by })
+        };
+        let observed = reply.drafts.into_iter().map(|draft| compared(draft, By::Observer));
+        let suggested = suggestions.into_iter().map(|draft| compared(draft, By::Assistant));
+        let new = observed.chain(suggested).collect::<Result<Vec<_>, StoreError>>()?;
 
         let trace = adopt::trace(&claimed.identity);
         let transaction = self.store.begin()?;
@@ -233,8 +273,8 @@ impl Memory {
             }
         }
         let (mut observations, mut queued) = (0, 0);
-        for draft in reply.drafts {
-            let draft = redact_draft(draft, cleaner);
+        for New { draft, contested, by } in new {
+            let observed = by == By::Observer;
             let stored = index::record_observation(
                 &transaction,
                 &NewObservation {
@@ -242,9 +282,9 @@ impl Memory {
                     session,
                     prompt_number,
                     draft: &draft,
-                    agent: agent.as_deref(),
-                    model: &model,
-                    tokens_spent,
+                    agent: agent.as_deref().filter(|_| observed),
+                    model: if observed { &model } else { ASSISTANT },
+                    tokens_spent: if observed { tokens_spent } else { 0 },
                     created_at: last.at,
                     standing: Standing::OBSERVED,
                 },
@@ -253,13 +293,21 @@ impl Memory {
                 continue;
             }
             observations += 1;
-            for destination in notices.wanting(&draft.r#type) {
+            if by == By::Assistant && !rules.accept_suggestions {
+                transaction.set_status(stored.id, Status::Review)?;
+                transaction.contest(stored.id, &contested)?;
+                continue;
+            }
+            if draft.supersedes.is_empty() {
+                transaction.contest(stored.id, &contested)?;
+            }
+            for destination in rules.notices.wanting(&draft.r#type) {
                 transaction.queue_notice(stored.id, destination, Timestamp::now())?;
                 queued += 1;
             }
         }
         if let Some(summary) = reply.summary {
-            let summary = redact_summary(summary, cleaner);
+            let summary = redact_summary(summary, rules.cleaner);
             let new = NewSummary {
                 place,
                 session,

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use super::lineup::{Lineup, Post};
 use super::policy::{Consequence, History, class, consequence, failure_class};
-use super::record::{Memory, Outcome};
+use super::record::{Memory, Outcome, Rules};
+use super::suggestion;
 use super::transcript;
 use crate::config::{Paths, Settings};
 use crate::log;
-use crate::model::{Event, EventKind, Timestamp};
+use crate::mode::Mode;
+use crate::model::{Draft, Event, EventKind, Timestamp};
 use crate::notices;
 use crate::observer::{self, Answer, Batch, ObserverError, Verdict};
 use crate::privacy::Cleaner;
@@ -253,6 +255,8 @@ impl<'a> Drainer<'a> {
             return Ok(None);
         }
         self.complete_stops(&mut claimed.events);
+        // What the assistant suggests is no text for the observer.
+        let suggestions = self.suggestions(&mut claimed.events);
         let asks = claimed.events.iter().any(|event| event.kind.is_evidence());
         let answer = if asks {
             self.ask(post, &claimed)?
@@ -260,8 +264,13 @@ impl<'a> Drainer<'a> {
             Answer { verdict: Verdict::Nothing, usage: observer::Usage::default(), model: String::new() }
         };
         let Some(class) = failure_class(&answer.verdict) else {
+            let rules = Rules {
+                cleaner: &self.cleaner,
+                notices: &self.notices,
+                accept_suggestions: self.settings.accept_suggestions,
+            };
             let Outcome { class, observations, notices } =
-                self.memory.record(&claimed, answer, &self.cleaner, &self.notices)?;
+                self.memory.record(&claimed, answer, suggestions, &rules)?;
             self.untold |= notices > 0;
             self.spool.settle(&claimed.id, class)?;
             if asks {
@@ -282,6 +291,15 @@ impl<'a> Drainer<'a> {
             return Ok(None);
         };
         self.fail(post, &claimed, &answer.verdict, class)
+    }
+
+    fn suggestions(&self, events: &mut [Event]) -> Vec<Draft> {
+        let suggestions = suggestion::lift(events);
+        if suggestions.is_empty() {
+            return Vec::new();
+        }
+        let (mode, _) = Mode::load_or_english(self.settings, self.paths);
+        suggestions.iter().map(|suggestion| suggestion.draft(&mode)).collect()
     }
 
     /// Asks once, and once more and more strictly if the answer cannot be used.

@@ -40,12 +40,13 @@ pub(super) fn session_start(
     // Read only when there is something to say.
     let mode = LazyCell::new(|| mode(paths, settings));
     let shown_before = known.as_deref().unwrap_or_default();
-    let context = match context(paths, settings, &mode, identity, shown_before, &session) {
-        Ok(context) => context,
-        Err(StoreError::Missing { .. }) => None,
+    let Memory { context, in_review } = match memory(paths, settings, &mode, identity, shown_before, &session)
+    {
+        Ok(memory) => memory,
+        Err(StoreError::Missing { .. }) => Memory::default(),
         Err(error) => {
             log::error(paths, &format!("context at session start: {error}"));
-            None
+            Memory::default()
         }
     };
     let notice = if session.notified { None } else { notice(paths, settings, &mode, spool.as_ref()) };
@@ -60,7 +61,19 @@ pub(super) fn session_start(
     if let Some(spool) = spool {
         spool.set_shown(event, &shown)?;
     }
-    Ok(message(text.as_deref(), notice.as_deref()))
+    // Said where a session begins; what goes on has heard it.
+    let waiting = (in_review > 0 && source == StartSource::Startup)
+        .then(|| format!("cmem: {}: `cmem review`", render::waiting_for_review(in_review)));
+    let notices: Vec<String> = notice.into_iter().chain(waiting).collect();
+    Ok(message(text.as_deref(), (!notices.is_empty()).then(|| notices.join("\n")).as_deref()))
+}
+
+/// What the memory has for a session that starts.
+#[derive(Default)]
+struct Memory {
+    context: Option<render::RenderedContext>,
+    /// How many memories of the project wait for the user.
+    in_review: u64,
 }
 
 /// What the session's history holds already: nothing when it starts or was emptied.
@@ -82,16 +95,16 @@ fn already_shown(
     }
 }
 
-fn context(
+fn memory(
     paths: &Paths,
     settings: &Settings,
     mode: &impl Deref<Target = Mode>,
     identity: &Identity,
     already_shown: &[i64],
     session: &SessionState,
-) -> Result<Option<render::RenderedContext>, StoreError> {
+) -> Result<Memory, StoreError> {
     if settings.context_observations == 0 || settings.context_tokens == 0 {
-        return Ok(None);
+        return Ok(Memory::default());
     }
     let store = Store::open_read_only(paths)?;
     bring_home(paths, &store, identity);
@@ -104,11 +117,12 @@ fn context(
         let seen_until = session.shown_at.unwrap_or_default();
         plan.summary = plan.summary.filter(|summary| summary.created_at > seen_until);
     }
+    let in_review = retrieve::count_in_review(&store, &scope)?;
     if plan.observations.is_empty() && plan.summary.is_none() {
-        return Ok(None);
+        return Ok(Memory { context: None, in_review });
     }
     let context = render::context(&plan, mode, settings.context_tokens, render::MAX_UNITS);
-    Ok((!context.text.is_empty()).then_some(context))
+    Ok(Memory { context: (!context.text.is_empty()).then_some(context), in_review })
 }
 
 /// What was merged since the last session is part of this one's context already, if that can be found out quickly.

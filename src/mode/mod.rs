@@ -252,6 +252,12 @@ impl Mode {
         self.find_type(word).or_else(named).map_or(word, |term| &term.id)
     }
 
+    /// The id of a type of the mode, by id or name, or of one of the user's own; `None` for what can be no id.
+    pub(crate) fn type_for(&self, word: &str) -> Option<String> {
+        let id = self.type_id(word).to_lowercase();
+        Term::is_id(&id).then_some(id)
+    }
+
     fn find_type(&self, id: &str) -> Option<&Term> {
         self.types.iter().find(|term| term.id == id)
     }

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 
+/// In place of a model's name: the assistant suggested the memory itself.
+pub const ASSISTANT: &str = "assistant";
+
 /// What an observer proposes to remember; no id, no time, no place yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {

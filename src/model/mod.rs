@@ -12,7 +12,7 @@ mod tokens;
 pub use event::{Agent, Event, EventKind, Outcome, StartSource};
 pub use history::{Links, Revision};
 pub use identity::Identity;
-pub use memory::{Draft, Observation, Priority, Prompt, Source, Status, Summary, SummaryDraft};
+pub use memory::{ASSISTANT, Draft, Observation, Priority, Prompt, Source, Status, Summary, SummaryDraft};
 pub use passages::Passages;
 pub use record_id::{ParseRecordIdError, RecordId};
 pub use time::Timestamp;

@@ -17,7 +17,7 @@ use crate::model::{Draft, Event, SummaryDraft, Timestamp};
 pub use class::remedy;
 pub(crate) use evidence::relative;
 pub use evidence::{Files, files};
-pub(crate) use text::{one_line, shorten};
+pub(crate) use text::{one_line, shorten, title_of};
 
 /// Stands in every request to a model, so that a hook recognises the observer's own request when it is fed back.
 pub const MARKER: &str = crate::model::OBSERVER_MARKER;

@@ -8,6 +8,7 @@ mod index;
 mod plain;
 mod score;
 mod style;
+mod waiting;
 
 pub use context::{MAX_UNITS, RenderedContext, context, hits};
 pub use full::record;
@@ -15,3 +16,4 @@ pub use history::{history, links};
 pub use index::{row, timeline};
 pub use plain::line;
 pub use score::score;
+pub use waiting::waiting_for_review;

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
+use super::copies::each_once;
 use super::hydrate::{observations, summaries};
 use super::topic::{Branch, Topic};
 use super::{ContextPlan, Scope};
@@ -56,16 +57,12 @@ pub fn context(
     ranked.sort_by(|a, b| (b.1.pinned, b.0).partial_cmp(&(a.1.pinned, a.0)).unwrap_or(Ordering::Equal));
 
     let shown: HashSet<i64> = already_shown.iter().copied().collect();
-    let mut titles = HashSet::new();
-    let mut plan = Vec::new();
-    let mut known = 0;
-    for (_, row) in ranked {
-        if shown.contains(&row.id) {
-            known += 1;
-        } else if titles.insert(normalised(&row.title)) && plan.len() < limit {
-            plan.push(row);
-        }
-    }
+    let known = ranked.iter().filter(|(_, row)| shown.contains(&row.id)).count();
+    let ranked = ranked.into_iter().map(|(_, row)| row).collect();
+    // What the session has seen keeps its older copies away.
+    let mut plan = each_once(store, ranked, limit + known)?;
+    plan.retain(|row| !shown.contains(&row.id));
+    plan.truncate(limit);
     let active = count_active(store, scope)?;
     Ok(ContextPlan {
         project: project.to_owned(),
@@ -84,16 +81,6 @@ fn worth(age: usize, row: &Observation) -> f64 {
         Priority::Low => -PRIORITY,
     };
     recency + priority + USE * row.hit_count.clamp(0, MOST_USES) as f64
-}
-
-fn normalised(title: &str) -> String {
-    title
-        .to_lowercase()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .trim_end_matches(['.', '。'])
-        .to_owned()
 }
 
 /// Conditions that each use one index in the order wanted; their union is the scope.

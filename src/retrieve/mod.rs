@@ -1,13 +1,16 @@
 //! Finding what was remembered. Reads only; one query builder serves every reader.
 
 mod conditions;
+mod conflict;
 mod context;
+mod copies;
 mod everyday;
 mod holding;
 mod hydrate;
 mod question;
 mod rank;
 mod recall;
+mod review;
 mod scope;
 mod score;
 mod search;
@@ -22,10 +25,12 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+pub use conflict::{Conflicts, conflicts};
 pub use context::context;
 pub use holding::holding;
 pub use hydrate::{get, hits_of};
 pub use recall::{may_recall, recall};
+pub use review::{Others, Waiting, Why, count_in_review, in_review, others};
 pub use scope::{project_names, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};
 pub use search::{Using, search, search_with, similar};

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::copies::each_once;
 use super::everyday;
 use super::hydrate::observations;
 use super::question::{Question, Similarity, by_chance, cosine};
@@ -60,11 +61,14 @@ pub fn recall(
     };
     let relevant = relevant(store, scope, &mut question, least)?;
     let shown: HashSet<i64> = already_shown.iter().copied().collect();
-    let ids: Vec<i64> = relevant.iter().map(|(id, _)| *id).filter(|id| !shown.contains(id)).collect();
+    let ids: Vec<i64> = relevant.iter().map(|(id, _)| *id).collect();
     let now = Timestamp::now();
     let mut found = observations(store, &ids)?;
     found.retain(|row| row.status == Status::Active && row.expires_at.is_none_or(|end| end > now));
     found.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
+    // What the session has seen keeps its older copies away.
+    let mut found = each_once(store, found, most + shown.len())?;
+    found.retain(|row| !shown.contains(&row.id));
     found.truncate(most);
     Ok(found)
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{Store, StoreError};
-use crate::model::Timestamp;
+use crate::model::{ASSISTANT, Timestamp};
 
 /// Numbers for `cmem status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -18,14 +18,14 @@ pub struct Counts {
 }
 
 impl Store {
-    /// How many observations an observer has written since then.
+    /// How many observations an observer has written since then; what the assistant suggested cost nothing.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn observed(&self, since: Timestamp) -> Result<i64, StoreError> {
         Ok(self.conn.query_row(
-            "SELECT count(*) FROM observations WHERE source = 'observer' AND created_at >= ?1",
-            [since.0],
+            "SELECT count(*) FROM observations WHERE source = 'observer' AND model <> ?2 AND created_at >= ?1",
+            (since.0, ASSISTANT),
             |row| row.get(0),
         )?)
     }

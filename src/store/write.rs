@@ -220,28 +220,8 @@ impl Transaction<'_> {
                 new.standing.expires_at.map(|at| at.0),
             ])?;
         let id = self.tx.last_insert_rowid();
-        self.supersede(id, new.place.project, &draft.supersedes)?;
+        self.supersede(id, &draft.supersedes)?;
         Ok(Stored { id, duplicate: false })
-    }
-
-    /// Newest wins with a pointer; what is pinned or of high priority is not replaced without the user: the
-    /// new one waits for review instead.
-    fn supersede(&self, id: i64, project: i64, obsolete: &[i64]) -> Result<(), StoreError> {
-        for old in obsolete {
-            let replaced = self.tx.execute(
-                "UPDATE observations SET status = 'superseded', superseded_by = ?1
-                 WHERE id = ?2 AND project = ?3 AND status = 'active' AND pinned = 0 AND priority <> 'high'",
-                (id, old, project),
-            )?;
-            if replaced == 0 {
-                self.tx.execute(
-                    "UPDATE observations SET status = 'review', contests = ?2 WHERE id = ?1 AND EXISTS
-                       (SELECT 1 FROM observations WHERE id = ?2 AND project = ?3 AND status = 'active')",
-                    (id, old, project),
-                )?;
-            }
-        }
-        Ok(())
     }
 
     /// Stores a summary; returns its id.

@@ -9,6 +9,7 @@ use super::Check;
 use crate::config::Paths;
 use crate::error::Failure;
 use crate::model::Timestamp;
+use crate::render;
 use crate::spool::{Pause, Spool, SpoolStatus};
 use crate::store::{Store, StoreError};
 
@@ -33,7 +34,22 @@ pub(super) fn memory(paths: &Paths) -> Vec<Check> {
         integrity(NAME, &paths.memory()),
         Check::ok("last stored", format!("{last}; {} observations in all", counts.observations)),
         adoption(&store),
+        review(&store),
     ]
+}
+
+/// Nothing is wrong with what waits, but nobody else can decide about it.
+fn review(store: &Store) -> Check {
+    const NAME: &str = "review";
+    match store.waiting_for_review() {
+        Ok(0) => Check::ok(NAME, "no memory waits for a decision"),
+        Ok(count) => Check::warn(
+            NAME,
+            render::waiting_for_review(count.unsigned_abs()),
+            "`cmem review --all-projects`",
+        ),
+        Err(error) => Check::warn(NAME, error.to_string(), "run `cmem doctor` again"),
+    }
 }
 
 /// Whether every repository could be looked at for merged worktrees.

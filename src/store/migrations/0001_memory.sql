@@ -118,6 +118,14 @@ CREATE INDEX observations_kept ON observations (project) WHERE pinned = 1 OR pri
 CREATE INDEX observations_superseded ON observations (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX observations_contests ON observations (contests) WHERE contests IS NOT NULL;
 
+-- All that an observation would supersede, while it waits for review.
+CREATE TABLE contested (
+  observation INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+  old         INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+  PRIMARY KEY (observation, old)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX contested_old ON contested (old);
+
 -- What an observation said before it was edited.
 CREATE TABLE revisions (
   id          INTEGER PRIMARY KEY,
