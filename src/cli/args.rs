@@ -9,10 +9,12 @@ use crate::commands::adopt::AdoptArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
 use crate::commands::project::ProjectCommand;
+use crate::commands::prune::PruneArgs;
 use crate::commands::remember::RememberArgs;
+use crate::commands::restore::RestoreArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::uninstall::UninstallArgs;
-use crate::model::Timestamp;
+use crate::model::{Status, Timestamp};
 use crate::retrieve::RecordKind;
 
 /// Memory across sessions for coding agents: hooks capture, a drainer distils, the next session recalls.
@@ -65,6 +67,10 @@ pub enum Command {
     Context(ScopeArgs),
     /// Remember a text as it stands
     Remember(RememberArgs),
+    /// Put away what was of no use for long
+    Prune(PruneArgs),
+    /// Bring back what was put away or has expired
+    Restore(RestoreArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
     /// List projects, or say that two are one
@@ -183,6 +189,9 @@ pub struct SearchArgs {
     /// Only these kinds of record
     #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     pub kinds: Vec<KindName>,
+    /// Only observations in these states; what was put away is archived
+    #[arg(long = "status", value_name = "STATUS", value_delimiter = ',')]
+    pub statuses: Vec<StatusName>,
     /// Show what the score of each row is made of
     #[arg(long)]
     pub explain: bool,
@@ -206,6 +215,27 @@ impl From<KindName> for RecordKind {
             KindName::Observation => Self::Observation,
             KindName::Summary => Self::Summary,
             KindName::Prompt => Self::Prompt,
+        }
+    }
+}
+
+/// A state of an observation by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the variant names are the documentation")]
+pub enum StatusName {
+    Active,
+    Review,
+    Superseded,
+    Archived,
+}
+
+impl From<StatusName> for Status {
+    fn from(name: StatusName) -> Self {
+        match name {
+            StatusName::Active => Self::Active,
+            StatusName::Review => Self::Review,
+            StatusName::Superseded => Self::Superseded,
+            StatusName::Archived => Self::Archived,
         }
     }
 }

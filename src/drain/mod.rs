@@ -7,8 +7,10 @@ mod policy;
 mod record;
 mod run;
 mod transcript;
+mod upkeep;
 
 pub use detach::{DetachError, inherited_lock, start_detached};
 pub use elect::{waits_for_turns, wake};
 pub use policy::fingerprint;
 pub use run::{DrainError, Drained, Drainer, Outlook, Progress};
+pub use upkeep::upkeep;

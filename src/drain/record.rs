@@ -1,5 +1,7 @@
 //! From a confirmed answer to memory: one transaction for everything that a batch leaves behind.
 
+use super::run::DrainError;
+use super::upkeep::upkeep;
 use crate::adopt;
 use crate::config::{Paths, Price, Provider};
 use crate::git;
@@ -78,6 +80,11 @@ impl Memory {
     /// Renews the vector caches when they are behind.
     pub(super) fn refresh_caches(&self) -> Result<bool, StoreError> {
         index::refresh(&self.store)
+    }
+
+    /// Counts what was of use and puts away what has expired.
+    pub(super) fn upkeep(&self, paths: &Paths) -> Result<(), DrainError> {
+        upkeep(paths, &self.store)
     }
 
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {

@@ -1,5 +1,6 @@
 //! Records as text: for people at a terminal, and for the model. Pure functions.
 
+mod aside;
 mod budget;
 mod context;
 mod full;
@@ -8,6 +9,7 @@ mod plain;
 mod score;
 mod style;
 
+pub use aside::aside;
 pub use context::{MAX_UNITS, RenderedContext, context, hits};
 pub use full::record;
 pub use index::{row, timeline};

@@ -3,7 +3,9 @@
 mod conditions;
 mod context;
 mod everyday;
+mod ground;
 mod hydrate;
+mod lineage;
 mod question;
 mod rank;
 mod recall;
@@ -16,20 +18,24 @@ mod tests;
 mod text;
 mod timeline;
 mod topic;
+mod unused;
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
 pub use context::context;
+pub use ground::{FilesSince, Ground};
 pub use hydrate::get;
+pub use lineage::Lineage;
 pub use recall::{may_recall, recall};
-pub use scope::{project_names, scope, scope_by_name};
+pub use scope::{names_in, project_names, root_of, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};
 pub use search::{Using, search, search_with, similar};
 pub use suggest::{Suggestion, did_you_mean};
 pub use timeline::{Anchor, timeline};
 pub use topic::Branch;
+pub use unused::unused;
 
 use crate::model::{Observation, Prompt, RecordId, Status, Summary, Timestamp};
 
@@ -71,6 +77,10 @@ pub struct Filter {
     pub until: Option<Timestamp>,
     /// One session's records.
     pub session: Option<String>,
+    /// Observations in one of these states; empty = all.
+    pub statuses: Vec<Status>,
+    /// Where the reader stands: what became of the files that memories are about is looked up there.
+    pub ground: Option<Ground>,
 }
 
 impl RecordKind {
@@ -92,6 +102,7 @@ impl Filter {
             && self.since.is_none()
             && self.until.is_none()
             && self.session.is_none()
+            && self.statuses.is_empty()
     }
 
     /// Everything in a scope.
@@ -105,6 +116,8 @@ impl Filter {
             since: None,
             until: None,
             session: None,
+            statuses: Vec::new(),
+            ground: None,
         }
     }
 }
@@ -128,6 +141,8 @@ pub struct Hit {
     pub tokens: usize,
     pub files: Vec<String>,
     pub status: Status,
+    /// What became of its files; `None` = not looked at.
+    pub files_since: Option<FilesSince>,
 }
 
 /// The answer to a search.
@@ -174,4 +189,6 @@ pub struct ContextPlan {
     pub summary: Option<Summary>,
     /// How many further memories the scope holds.
     pub more: usize,
+    /// What became of the files of those of them of which something did, by id.
+    pub files_since: HashMap<i64, FilesSince>,
 }

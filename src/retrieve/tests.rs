@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Paths;
 use crate::index;
-use crate::model::{Draft, Identity, SummaryDraft};
+use crate::model::{Draft, Identity, Priority, Source, SummaryDraft};
 use crate::store::{NewObservation, NewPrompt, NewSummary, Standing, Store, Trace};
 
 struct Fixture {
@@ -71,6 +71,41 @@ impl Fixture {
 
 fn titled(title: &str) -> Draft {
     Draft { r#type: String::from("discovery"), title: title.to_owned(), ..Draft::default() }
+}
+
+/// An observation of this title, as it is read.
+pub(super) fn observed(title: &str) -> Observation {
+    Observation {
+        id: 1,
+        uid: String::new(),
+        project: String::from("app"),
+        merged_into: None,
+        r#type: String::from("discovery"),
+        title: title.to_owned(),
+        subtitle: String::new(),
+        narrative: String::new(),
+        facts: Vec::new(),
+        concepts: Vec::new(),
+        keywords: Vec::new(),
+        files_read: Vec::new(),
+        files_modified: Vec::new(),
+        priority: Priority::Normal,
+        pinned: false,
+        status: Status::Active,
+        superseded_by: None,
+        contests: None,
+        expires_at: None,
+        hit_count: 0,
+        last_hit_at: None,
+        source: Source::Observer,
+        session: String::from("s"),
+        prompt_number: None,
+        agent: None,
+        model: String::from("test"),
+        tokens_spent: 0,
+        created_at: Timestamp(1),
+        updated_at: Timestamp(1),
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `memory.db`: the truth about everything remembered. Knows SQL and nothing about ranking.
 
+mod ageing;
 mod aliases;
 mod branches;
 mod calls;
@@ -12,6 +13,7 @@ mod read;
 mod rows;
 mod write;
 
+pub use ageing::{Restored, Use};
 pub use aliases::ProjectRow;
 pub use branches::{Adoption, BranchRow, Place, Trace};
 pub use calls::{Call, CallCount};
