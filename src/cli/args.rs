@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use super::when;
 use crate::commands::adopt::AdoptArgs;
+use crate::commands::compact::CompactArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
 use crate::commands::project::ProjectCommand;
@@ -67,6 +68,8 @@ pub enum Command {
     Context(ScopeArgs),
     /// Remember a text as it stands
     Remember(RememberArgs),
+    /// Put memories together that say the same
+    Compact(CompactArgs),
     /// Put away what was of no use for long
     Prune(PruneArgs),
     /// Bring back what was put away or has expired

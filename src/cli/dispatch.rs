@@ -94,6 +94,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Get(args) => commands::get::run(args, &paths, printer),
         Command::Context(scope) => commands::context::run(scope, &paths, printer),
         Command::Remember(args) => commands::remember::run(args, &paths, printer),
+        Command::Compact(args) => commands::compact::run(args, &paths, printer),
         Command::Prune(args) => commands::prune::run(args, &paths, printer),
         Command::Restore(args) => commands::restore::run(args, &paths, printer),
         Command::Adopt(args) => commands::adopt::run(args, &paths, printer),

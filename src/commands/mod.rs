@@ -1,6 +1,7 @@
 //! One file per command: a `run` that takes the arguments, the data directory and the printer.
 
 pub mod adopt;
+pub mod compact;
 pub mod completions;
 pub mod config;
 pub mod context;

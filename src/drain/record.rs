@@ -82,6 +82,11 @@ impl Memory {
         index::refresh(&self.store)
     }
 
+    /// The database, for what else is written with it.
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Counts what was of use and puts away what has expired.
     pub(super) fn upkeep(&self, paths: &Paths) -> Result<(), DrainError> {
         upkeep(paths, &self.store)
@@ -300,7 +305,7 @@ fn common_agent(events: &[Event]) -> Option<String> {
 }
 
 /// A model may repeat a secret in a form that the rules did not see in its source.
-fn redact_draft(draft: Draft, cleaner: &Cleaner) -> Draft {
+pub(super) fn redact_draft(draft: Draft, cleaner: &Cleaner) -> Draft {
     let one = |text: String| cleaner.redact(&text);
     let all = |texts: Vec<String>| texts.iter().map(|text| cleaner.redact(text)).collect();
     Draft {

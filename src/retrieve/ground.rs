@@ -33,7 +33,7 @@ pub struct FilesSince {
     pub gone: Vec<String>,
     /// How many were looked at.
     #[serde(skip)]
-    looked_at: usize,
+    pub looked_at: usize,
 }
 
 impl Ground {

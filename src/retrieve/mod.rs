@@ -1,5 +1,6 @@
 //! Finding what was remembered. Reads only; one query builder serves every reader.
 
+mod alike;
 mod conditions;
 mod context;
 mod everyday;
@@ -24,6 +25,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+pub use alike::{Group, Kinship, alike, in_use};
 pub use context::context;
 pub use ground::{FilesSince, Ground};
 pub use hydrate::get;

@@ -348,7 +348,7 @@ fn what_the_branch_is_named_for_is_told_however_old_it_is() {
     let f = Fixture::new();
     let id = buried(&f, titled("Uploads are retried five times with exponential backoff"));
     assert_eq!(place_of(&f, &Branch::default(), id), None);
-    let on = |name: &str| Branch { name: Some(name.to_owned()), files: Vec::new() };
+    let on = |name: &str| Branch { name: Some(name.to_owned()), files: Vec::new(), ground: None };
     assert!(place_of(&f, &on("feat/upload-retry-backoff"), id).is_some_and(|place| place < 25));
     assert_eq!(place_of(&f, &on("main"), id), None);
 }
@@ -382,7 +382,7 @@ fn what_is_about_the_files_of_the_branch_moves_up() {
     let newer = of_file(2, "another thing", "src/menu.rs");
     let order = |files: &[&str]| {
         let files = files.iter().map(|file| (*file).to_owned()).collect();
-        let branch = Branch { name: Some(String::from("side")), files };
+        let branch = Branch { name: Some(String::from("side")), files, ground: None };
         let plan = context(&f.store, &Scope::All, "app", &branch, 9, &[]).unwrap();
         plan.observations.iter().map(|row| row.id).collect::<Vec<_>>()
     };
@@ -420,7 +420,7 @@ fn what_the_last_sessions_on_the_branch_changed_counts_as_its_files() {
     let other = write("second", "main", 2, "menus are slow", "src/menu.rs");
     let last = write("third", "side", 3, "uploads are retried", "src/upload.rs");
     let order = |branch: &str| {
-        let branch = Branch { name: Some(branch.to_owned()), files: Vec::new() };
+        let branch = Branch { name: Some(branch.to_owned()), files: Vec::new(), ground: None };
         let plan = context(&f.store, &f.scope(&identity("x")), "app", &branch, 9, &[]).unwrap();
         plan.observations.iter().map(|row| row.id).collect::<Vec<_>>()
     };

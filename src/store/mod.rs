@@ -5,6 +5,7 @@ mod aliases;
 mod branches;
 mod calls;
 mod change;
+mod consolidate;
 mod error;
 mod open;
 mod outbox;
