@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 18] = [
     "hook",
     "drain",
     "queue",
@@ -11,6 +11,9 @@ const COMMANDS: [&str; 15] = [
     "get",
     "context",
     "remember",
+    "compact",
+    "prune",
+    "restore",
     "install",
     "uninstall",
     "status",

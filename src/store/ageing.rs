@@ -85,6 +85,22 @@ impl Transaction<'_> {
         Ok(self.tx.prepare_cached(sql)?.execute([id])? > 0)
     }
 
+    /// What was put away, or has expired, and is said again by the user holds again, until then. What became part of
+    /// another observation stays there.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub(super) fn hold_again(&self, id: i64, until: Option<Timestamp>) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached(
+                "UPDATE observations SET status = 'active', expires_at = ?2
+                 WHERE id = ?1 AND id NOT IN (SELECT source FROM sources)
+                   AND (status = 'archived' OR status IN ('active', 'review') AND expires_at <= ?3)",
+            )?
+            .execute((id, until.map(|at| at.0), Timestamp::now().0))?;
+        Ok(())
+    }
+
     /// Brings back an observation that was put away; if it had expired, it holds from now on.
     ///
     /// # Errors

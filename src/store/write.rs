@@ -179,6 +179,9 @@ impl Transaction<'_> {
             self.tx
                 .prepare_cached("UPDATE observations SET updated_at = max(updated_at, ?2) WHERE id = ?1")?
                 .execute((id, new.created_at.0))?;
+            if new.standing.source == Source::User {
+                self.hold_again(id, new.standing.expires_at)?;
+            }
             return Ok(Stored { id, duplicate: true });
         }
         let id = self.insert_observation(new, &key)?;

@@ -3,105 +3,64 @@ use std::path::Path;
 
 use super::*;
 
-fn docs(set: &str) -> Vec<Meaning> {
-    texts(set).iter().take(80).map(|text| Meaning::of_text(text)).collect()
-}
+/// Enough of each set for the figures, few enough for a build without optimisation.
+const DOCS: usize = 30;
 
-fn texts(set: &str) -> Vec<String> {
+fn passages(set: &str) -> Vec<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eval").join(format!("{set}.json"));
     let value: serde_json::Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-    value["docs"].as_array().unwrap().iter().map(|doc| doc.as_str().unwrap().to_owned()).collect()
+    let docs = value["docs"].as_array().unwrap();
+    docs.iter().take(DOCS).map(|doc| doc.as_str().unwrap().to_owned()).collect()
 }
 
-/// Every nth word left out, the sentences in another order.
-fn reworded(text: &str, n: usize) -> String {
-    let mut sentences: Vec<String> = text
-        .split_inclusive(['.', '。'])
-        .map(|s| {
-            if s.contains(' ') {
-                s.split(' ')
-                    .enumerate()
-                    .filter(|(i, _)| i % n != n - 1)
-                    .map(|(_, w)| w)
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            } else {
-                let c: Vec<char> = s.chars().collect();
-                c.iter().enumerate().filter(|(i, _)| i % n != n - 1).map(|(_, w)| *w).collect()
-            }
-        })
-        .collect();
-    sentences.reverse();
-    sentences.join(" ")
+/// The sentences in another order, every tenth word (or sign, without blanks) left out.
+fn reworded(text: &str) -> String {
+    let keep = |index: &usize| index % 10 != 9;
+    let shorter = |sentence: &str| match sentence.contains(' ') {
+        true => {
+            let words = sentence.split(' ').enumerate().filter(|(index, _)| keep(index));
+            words.map(|(_, word)| word).collect::<Vec<_>>().join(" ")
+        }
+        false => sentence.chars().enumerate().filter(|(index, _)| keep(index)).map(|(_, c)| c).collect(),
+    };
+    text.split_inclusive(['.', '。']).rev().map(shorter).collect::<Vec<_>>().join(" ")
 }
 
-fn q(mut v: Vec<f64>) -> String {
-    v.sort_by(f64::total_cmp);
-    let at = |p: f64| v[((v.len() - 1) as f64 * p) as usize];
-    format!(
-        "n={} 1%={:.3} 5%={:.3} 25%={:.3} 50%={:.3} 75%={:.3} 95%={:.3} 99%={:.3} 99.9%={:.3} max={:.3}",
-        v.len(),
-        at(0.01),
-        at(0.05),
-        at(0.25),
-        at(0.5),
-        at(0.75),
-        at(0.95),
-        at(0.99),
-        at(0.999),
-        at(1.0)
-    )
+fn half(text: &str) -> String {
+    text.chars().take(text.chars().count() / 2).collect()
 }
 
 #[test]
-fn explore() {
-    for set in ["react_en2en", "react_zh2zh", "react_ja2ja", "react_ko2ko", "commits_en"] {
-        let texts = texts(set);
-        let docs: Vec<Meaning> = texts.iter().map(|t| Meaning::of_text(t)).take(80).collect();
-        let mut top = Vec::new();
-        let mut pairs = Vec::new();
-        for (i, a) in docs.iter().enumerate() {
-            let mut best = 0.0f64;
-            for b in &docs[..i] {
-                if a.vector.is_none() || b.vector.is_none() {
-                    continue;
-                }
-                let c = cosine(embed::dot(a.vector.as_ref().unwrap(), b.vector.as_ref().unwrap()));
-                if c < 0.5 {
-                    pairs.push(0.0);
-                    continue;
-                }
-                let l = likeness(a, b);
-                best = best.max(l);
-                pairs.push(l);
+fn the_thresholds_tell_passages_apart_and_copies_of_them_together() {
+    for set in ["react_en2en", "react_zh2zh"] {
+        let texts = passages(set);
+        let meanings: Vec<Meaning> = texts.iter().map(|text| Meaning::of_text(text)).collect();
+        for (place, a) in meanings.iter().enumerate() {
+            for b in &meanings[..place] {
+                assert!(likeness(a, b) < TOPIC, "{set}: two passages about different things");
             }
-            top.push(best);
         }
-        println!("{set} pairs   {}", q(pairs));
-        println!("{set} nearest {}", q(top));
-        for n in [4, 10] {
-            let v = texts
-                .iter()
-                .take(80)
-                .zip(&docs)
-                .map(|(t, d)| likeness(d, &Meaning::of_text(&reworded(t, n))))
-                .collect();
-            println!("{set} reworded {n} {}", q(v));
-        }
-        let v = texts
-            .iter()
-            .take(80)
-            .zip(&docs)
-            .map(|(t, d)| {
-                let h: String = t.chars().take(t.chars().count() / 2).collect();
-                likeness(d, &Meaning::of_text(&h))
-            })
-            .collect();
-        println!("{set} half {}", q(v));
+        let copies = |copy: fn(&str) -> String, least: f64| {
+            let alike = |(text, meaning): (&String, &Meaning)| {
+                likeness(meaning, &Meaning::of_text(&copy(text))) >= least
+            };
+            texts.iter().zip(&meanings).map(alike).filter(|alike| *alike).count()
+        };
+        assert!(copies(reworded, NEAR) >= DOCS * 9 / 10, "{set}: reworded");
+        assert!(copies(half, TOPIC) >= DOCS * 9 / 10, "{set}: half of it");
+        assert!(copies(half, NEAR) <= DOCS / 4, "{set}: half of it is not the same");
     }
-    let en = docs("react_en2en");
-    for set in ["react_zh2zh", "react_ja2ja", "react_ko2ko"] {
-        let v = en.iter().take(40).zip(docs(set)).map(|(a, b)| likeness(a, &b)).collect();
-        println!("translated {set} {}", q(v));
-    }
+}
+
+#[test]
+fn nothing_joins_a_group_that_is_not_alike_to_all_of_it() {
+    let pairs = vec![(0.9, 1, 2), (0.85, 2, 3), (0.84, 1, 3), (0.83, 3, 4), (0.7, 5, 6), (0.65, 4, 5)];
+    let mut groups = joined(pairs);
+    groups.iter_mut().for_each(|(_, members)| members.sort_unstable());
+    assert_eq!(groups, [(0.84, vec![1, 2, 3]), (0.7, vec![5, 6])]);
+    // What says the same stays by itself.
+    let pairs = vec![(0.9, 1, 2), (0.7, 1, 3), (0.7, 2, 3)];
+    assert_eq!(joined(pairs), [(0.9, vec![1, 2])]);
+    let all: Vec<(f64, i64, i64)> = (1..20).flat_map(|a| (a + 1..20).map(move |b| (0.9, a, b))).collect();
+    assert!(joined(all).iter().all(|(_, members)| members.len() <= MOST));
 }
