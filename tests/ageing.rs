@@ -140,8 +140,11 @@ fn nothing_is_pruned_without_a_policy_and_nothing_that_matters() {
     assert_eq!((ids(&done["results"]), &done["archived"]), (vec![1, 2, 5], &json!(3)));
     assert_eq!(whole(&world, 1)["status"], "archived");
     let _ = world.cmem(&["restore", "1,2"]).ok();
-    assert_eq!(whole(&world, 2)["status"], "active");
-    assert!(world.cmem(&["prune", "--days", "7"]).err.contains("nothing was changed"));
+    assert_eq!(world.number("memory.db", active), 4);
+    let again = prune(&world, &["--yes", "--priority", "normal"]);
+    assert_eq!(again["results"], json!([]), "what was brought back is not put away again");
+    meanwhile(&world, "UPDATE observations SET last_hit_at = 2000");
+    assert!(world.cmem(&["prune"]).err.contains("nothing was changed"));
 }
 
 #[test]

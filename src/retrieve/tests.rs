@@ -1,5 +1,6 @@
 //! Retrieval over a real database file.
 
+use super::unused as unused_since;
 use super::*;
 use crate::config::Paths;
 use crate::index;
@@ -301,7 +302,37 @@ fn the_context_is_ranked_and_leaves_out_what_was_shown() {
     let plan = context(&f.store, &Scope::All, "app", &Branch::default(), 2, &[ids[3]]).unwrap();
     let got: Vec<i64> = plan.observations.iter().map(|row| row.id).collect();
     assert_eq!(got, [ids[0], ids[2]]);
-    assert_eq!(plan.more, 2, "one more and the expired one, which is still active");
+    assert_eq!(plan.more, 1, "one more; what has expired is none");
+}
+
+#[test]
+fn what_matters_little_sinks_when_it_was_of_no_use_for_long() {
+    const DAY: i64 = 86_400_000;
+    let f = Fixture::new();
+    let old = f.note(DAY, "retry limit of uploads");
+    let used = f.note(DAY + 1, "retry limit of downloads");
+    f.note(200 * DAY, "something new");
+    let sql = |sql: &str| f.store.conn().execute_batch(sql).unwrap();
+    sql("UPDATE observations SET priority = 'low'");
+    let order = || {
+        let plan = context(&f.store, &Scope::All, "app", &Branch::default(), 9, &[]).unwrap();
+        plan.observations.iter().map(|row| row.id).collect::<Vec<_>>()
+    };
+    assert_eq!(order(), [3, used, old], "newest first");
+    sql("UPDATE observations SET last_hit_at = updated_at + 86400000 * 199 WHERE id = 1");
+    assert_eq!(order(), [3, old, used], "its last use is not long ago");
+    let found = search(&f.store, "retry limit", &Filter::all(Scope::All), 9, 0).unwrap();
+    let unused = |id: i64| found.parts[&RecordId::Observation(id)].factors.unused;
+    assert!(unused(used) < unused(old) && unused(old) <= 0.0);
+    let since = |day: i64, most: Priority| {
+        let rows = unused_since(&f.store, &Scope::All, most, Timestamp(day * DAY)).unwrap();
+        rows.iter().map(|hit| hit.id.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(since(100, Priority::Low), "2");
+    sql("UPDATE observations SET priority = 'normal' WHERE id = 2");
+    assert_eq!((since(100, Priority::Low), since(100, Priority::Normal)), (String::new(), String::from("2")));
+    sql("UPDATE observations SET pinned = 1 WHERE id = 2");
+    assert_eq!(since(100, Priority::Normal), "");
 }
 
 #[test]

@@ -101,7 +101,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Brings back an observation that was put away; if it had expired, it holds from now on.
+    /// Brings back an observation that was put away; if it had expired, it holds from now on. It is of use: otherwise it
+    /// would be the first to be put away again.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
@@ -120,6 +121,7 @@ impl Transaction<'_> {
                 if expires_at.is_some_and(|end| end <= now) {
                     self.expire(id, None)?;
                 }
+                self.tx.execute("UPDATE observations SET last_hit_at = ?2 WHERE id = ?1", (id, now.0))?;
                 Ok(Restored::Back)
             }
             status => Ok(Restored::Stands(status)),
