@@ -277,7 +277,11 @@ fn a_model_writes_what_is_put_together_and_its_call_is_counted() {
     model.script(vec![Mode::Text(one.repeat(2)), Mode::Text(one.to_owned())]);
     let done = world.cmem(&["compact", "--apply", "1+3", "--json"]).json();
     assert_eq!(done["merged"], json!([{"id": 4, "sources": [1, 3]}]));
-    assert_eq!(whole(&world, 4)["title"], "Uploads give up after five tries");
+    let one = whole(&world, 4);
+    assert_eq!(
+        (&one["title"], &one["source"]),
+        (&json!("Uploads give up after five tries"), &json!("observer"))
+    );
     let calls =
         "SELECT count(*) FROM calls WHERE class = 'stored' AND batch LIKE 'compact-%' AND output_tokens > 0";
     assert_eq!(world.number("memory.db", calls), 1);

@@ -8,11 +8,14 @@ use super::record::{Memory, redact_draft};
 use super::run::DrainError;
 use crate::config::{Paths, Settings};
 use crate::index;
-use crate::model::{Draft, Observation, Priority, Timestamp};
+use crate::model::{Draft, Observation, Priority, Source, Timestamp};
 use crate::observer::{self, Answer, Consolidation, Usage, Verdict, union};
 use crate::privacy::Cleaner;
 use crate::spool::{LastError, Spool};
 use crate::store::{NewObservation, Standing, Store, StoreError};
+
+/// The embedded observer, as the model of what it wrote: the words are those of the sources.
+const BUILTIN: &str = "builtin";
 
 /// What became of some memories that were to be put together.
 #[derive(Debug)]
@@ -108,7 +111,7 @@ impl<'a> Consolidator<'a> {
 /// [`StoreError`].
 pub fn without_observer(store: &Store, sources: &[Observation]) -> Result<Consolidated, StoreError> {
     let memories: Vec<Draft> = sources.iter().map(draft_of).collect();
-    record(store, sources, &union(&memories), "builtin", Usage::default())
+    record(store, sources, &union(&memories), BUILTIN, Usage::default())
 }
 
 fn draft_of(memory: &Observation) -> Draft {
@@ -158,7 +161,11 @@ fn record(
         tokens_spent: usage.input + usage.output,
         created_at: newest.created_at,
         standing: Standing {
-            source: newest.source,
+            // A model's words are nobody else's.
+            source: match sources.iter().all(|memory| memory.source == newest.source) && model == BUILTIN {
+                true => newest.source,
+                false => Source::Observer,
+            },
             priority: sources.iter().map(|memory| memory.priority).max().unwrap_or(Priority::Normal),
             expires_at: sources.iter().filter_map(|memory| memory.expires_at).max().filter(|_| !for_good),
         },

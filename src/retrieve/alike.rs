@@ -15,8 +15,8 @@ use crate::store::{Store, StoreError};
 /// one with its half to between 0.6 and 0.85.
 const NEAR: f64 = 0.80;
 const TOPIC: f64 = 0.62;
-/// So many neighbours of each memory are compared with it.
-const NEIGHBOURS: usize = 16;
+/// So many neighbours of each memory are looked at: those that are put away already are among them.
+const NEIGHBOURS: usize = 64;
 /// Most memories in one group: what was put together must still be read.
 const MOST: usize = 12;
 
