@@ -290,7 +290,7 @@ fn one_takes_the_place_of_another_and_both_say_so() {
         refused.contains(&format!("{first} is superseded by {third} itself")) && refused.contains("--undo"),
         "{refused}"
     );
-    let fourth = world.remember(&["Payments use SQLite."]);
+    let fourth = world.remember(&["The payments team meets on Fridays."]);
     assert!(supersede(fourth, first).failed(1).contains(&format!("name {third}")));
     assert!(supersede(first, first).failed(2).contains("the same"));
     assert!(supersede(first, 99).failed(1).contains("there is no record 99"));

@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 25] = [
     "hook",
     "drain",
     "queue",
@@ -17,6 +17,9 @@ const COMMANDS: [&str; 22] = [
     "supersede",
     "forget",
     "review",
+    "compact",
+    "prune",
+    "restore",
     "install",
     "uninstall",
     "status",

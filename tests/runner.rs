@@ -14,6 +14,7 @@ mod common;
 
 mod adopt;
 mod adopt_matrix;
+mod ageing;
 mod architecture;
 mod context;
 mod correct;

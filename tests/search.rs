@@ -167,6 +167,7 @@ fn json_has_the_documented_shape() {
     let names = [
         "created_at",
         "files",
+        "files_since",
         "id",
         "kind",
         "merged_into",
@@ -219,7 +220,7 @@ fn the_parts_of_a_score_make_the_score() {
         let sum = part("meaning") + part("words") + part("neighbours") + part("exact");
         let product = factor("kind")
             * factor("status")
-            * (1.0 + factor("priority") + factor("recency") + factor("use"));
+            * (1.0 + ["priority", "recency", "use", "unused", "files"].map(factor).iter().sum::<f64>());
         let score = row["score"].as_f64().unwrap();
         assert!((sum * product - score).abs() < 1e-9, "{row}");
         assert!(part("bm25") > 0.0 && part("cosine") > 0.0 && part("maxsim") > 0.0, "{row}");

@@ -6,18 +6,21 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use super::when;
 use crate::commands::adopt::AdoptArgs;
+use crate::commands::compact::CompactArgs;
 use crate::commands::edit::EditArgs;
 use crate::commands::forget::ForgetArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
 use crate::commands::pin::PinArgs;
 use crate::commands::project::ProjectCommand;
+use crate::commands::prune::PruneArgs;
 use crate::commands::remember::RememberArgs;
+use crate::commands::restore::RestoreArgs;
 use crate::commands::review::ReviewArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::supersede::SupersedeArgs;
 use crate::commands::uninstall::UninstallArgs;
-use crate::model::Timestamp;
+use crate::model::{Status, Timestamp};
 use crate::retrieve::RecordKind;
 
 /// Memory across sessions for coding agents: hooks capture, a drainer distils, the next session recalls.
@@ -84,6 +87,12 @@ pub enum Command {
     Forget(ForgetArgs),
     /// Decide what becomes of memories that wait: suggestions, and what would replace something that matters
     Review(ReviewArgs),
+    /// Put memories together that say the same
+    Compact(CompactArgs),
+    /// Put away what was of no use for long
+    Prune(PruneArgs),
+    /// Bring back what was put away or has expired
+    Restore(RestoreArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
     /// List projects, or say that two are one
@@ -213,6 +222,9 @@ pub struct FilterArgs {
     /// Only these kinds of record
     #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     pub kinds: Vec<KindName>,
+    /// Only observations in these states; what was put away is archived
+    #[arg(long = "status", value_name = "STATUS", value_delimiter = ',')]
+    pub statuses: Vec<StatusName>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "the flattened type is documented")]
     pub scope: ScopeArgs,
@@ -228,6 +240,7 @@ impl FilterArgs {
             && self.until.is_none()
             && self.session.is_none()
             && self.kinds.is_empty()
+            && self.statuses.is_empty()
             && self.scope.project.is_none()
             && !self.scope.all_projects
     }
@@ -248,6 +261,27 @@ impl From<KindName> for RecordKind {
             KindName::Observation => Self::Observation,
             KindName::Summary => Self::Summary,
             KindName::Prompt => Self::Prompt,
+        }
+    }
+}
+
+/// A state of an observation by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the variant names are the documentation")]
+pub enum StatusName {
+    Active,
+    Review,
+    Superseded,
+    Archived,
+}
+
+impl From<StatusName> for Status {
+    fn from(name: StatusName) -> Self {
+        match name {
+            StatusName::Active => Self::Active,
+            StatusName::Review => Self::Review,
+            StatusName::Superseded => Self::Superseded,
+            StatusName::Archived => Self::Archived,
         }
     }
 }

@@ -38,8 +38,10 @@ pub fn run(args: &ScopeArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
             let branch = place.identity.as_ref().map(|identity| Branch {
                 name: identity.branch.clone(),
                 files: git::changed_files(identity),
+                ground: None,
             });
-            let (branch, most) = (branch.unwrap_or_default(), settings.context_observations);
+            let branch = Branch { ground: place.ground.clone(), ..branch.unwrap_or_default() };
+            let most = settings.context_observations;
             let plan = retrieve::context(store, &place.scope, name, &branch, most, &[])
                 .map_err(|error| reader::store_failure(WHAT, &error))?;
             render::context(&plan, &mode, settings.context_tokens, render::MAX_UNITS)

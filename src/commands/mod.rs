@@ -1,6 +1,7 @@
 //! One file per command: a `run` that takes the arguments, the data directory and the printer.
 
 pub mod adopt;
+pub mod compact;
 pub mod completions;
 pub mod config;
 pub mod context;
@@ -15,10 +16,12 @@ pub mod install;
 pub mod mode;
 pub mod pin;
 pub mod project;
+pub mod prune;
 pub mod queue;
 mod reader;
 pub mod reindex;
 pub mod remember;
+pub mod restore;
 pub mod review;
 pub mod search;
 mod size;

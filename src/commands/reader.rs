@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::git;
 use crate::mode::{Mode, ModeError};
 use crate::model::{Identity, RecordId};
-use crate::retrieve::{self, Scope};
+use crate::retrieve::{self, Ground, Scope};
 use crate::spool::{Spool, SpoolError};
 use crate::store::{Store, StoreError};
 
@@ -72,12 +72,20 @@ pub(super) struct Place {
     pub home: Option<String>,
     /// Where the reader stands, if that is whose memories are asked for.
     pub identity: Option<Identity>,
+    /// Where the files of memories are looked at.
+    pub ground: Option<Ground>,
 }
 
 /// The project of the current directory, unless the arguments say otherwise.
 pub(super) fn place(what: &str, store: Option<&Store>, args: &ScopeArgs) -> Result<Place, Failure> {
     if args.all_projects {
-        return Ok(Place { scope: Scope::All, project: None, home: Some(String::new()), identity: None });
+        return Ok(Place {
+            scope: Scope::All,
+            project: None,
+            home: Some(String::new()),
+            identity: None,
+            ground: None,
+        });
     }
     let (scope, name, own, identity) = match &args.project {
         Some(name) => (named(what, store, name)?, name.clone(), name.clone(), None),
@@ -94,11 +102,24 @@ pub(super) fn place(what: &str, store: Option<&Store>, args: &ScopeArgs) -> Resu
         }
     };
     let single = matches!(&scope, Scope::Projects(ids) if ids.len() <= 1);
-    Ok(Place { scope, project: Some(name), home: (!single).then_some(own), identity })
+    let root = match (&identity, store) {
+        (Some(identity), _) => Some(identity.root.clone()),
+        (None, Some(store)) => {
+            retrieve::root_of(store, &name).map_err(|error| store_failure(what, &error))?
+        }
+        (None, None) => None,
+    };
+    let ground = root.as_deref().and_then(ground);
+    Ok(Place { scope, project: Some(name), home: (!single).then_some(own), identity, ground })
+}
+
+/// A checkout whose files tell what became of what memories are about.
+pub(super) fn ground(root: &str) -> Option<Ground> {
+    Ground::new(Path::new(root), git::checkouts(Path::new(root)))
 }
 
 /// The identity of the current directory.
-fn here() -> Identity {
+pub(super) fn here() -> Identity {
     git::identify(&env::current_dir().unwrap_or_default())
 }
 

@@ -304,7 +304,7 @@ fn record(
     if stored.duplicate {
         // Whatever became of it: the user says it again.
         transaction.accept(stored.id)?;
-        transaction.set_status(stored.id, Status::Active)?;
+        transaction.hold_again(stored.id, standing.expires_at)?;
     } else {
         transaction.contest(stored.id, &contested)?;
     }

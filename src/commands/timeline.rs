@@ -30,7 +30,8 @@ pub fn run(args: &TimelineArgs, paths: &Paths, printer: &mut Printer) -> Result<
     let place = reader::place(WHAT, store.as_ref(), &args.scope)?;
     let found = match &store {
         Some(store) => {
-            retrieve::timeline(store, &anchor, args.before, args.after, &Filter::all(place.scope.clone()))
+            let filter = Filter { ground: place.ground.clone(), ..Filter::all(place.scope.clone()) };
+            retrieve::timeline(store, &anchor, args.before, args.after, &filter)
                 .map_err(|error| reader::store_failure(WHAT, &error))?
         }
         None => None,

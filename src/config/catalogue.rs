@@ -144,6 +144,18 @@ pub(super) static CATALOGUE: &[Setting] = &[
         "most memories that are told beside a prompt which is about them; 0 = none",
     ),
     setting(
+        "CMEM_PRUNE_DAYS",
+        "0",
+        Accepts::Number { min: 0, max: 36_500 },
+        "`cmem prune` puts away what was of no use for so many days; 0 = nothing",
+    ),
+    setting(
+        "CMEM_PRUNE_PRIORITY",
+        "low",
+        Accepts::OneOf(&["low", "normal"]),
+        "up to which priority `cmem prune` puts away",
+    ),
+    setting(
         "CMEM_DAILY_TOKENS",
         "0",
         Accepts::Number { min: 0, max: u64::MAX },

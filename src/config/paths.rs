@@ -83,6 +83,16 @@ impl Paths {
         self.root.join("spool.jsonl")
     }
 
+    /// Where readers leave which memories were of use; the next drainer counts them.
+    pub fn uses(&self) -> PathBuf {
+        self.root.join("uses.jsonl")
+    }
+
+    /// Lock under which that file is written and set aside.
+    pub fn uses_lock(&self) -> PathBuf {
+        self.root.join("uses.lock")
+    }
+
     /// What hooks must know of their sessions, a file for each.
     pub fn trails(&self) -> PathBuf {
         self.root.join("sessions")

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use super::catalogue::{CATALOGUE, Setting, switch};
 use super::{Price, Provider};
+use crate::model::Priority;
 
 pub(super) const PREFIX: &str = "CMEM_";
 pub(super) const TWIN_PREFIX: &str = "CLAUDE_MEM_";
@@ -187,6 +188,8 @@ pub struct Settings {
     pub context_tokens: usize,
     pub context_observations: usize,
     pub prompt_hits: usize,
+    pub prune_days: u64,
+    pub prune_priority: Priority,
     pub daily_tokens: u64,
     pub daily_usd: f64,
     pub prices: Vec<Price>,
@@ -269,6 +272,11 @@ impl Settings {
             context_tokens: count("CMEM_CONTEXT_TOKENS"),
             context_observations: count("CMEM_CONTEXT_OBSERVATIONS"),
             prompt_hits: count("CMEM_PROMPT_HITS"),
+            prune_days: number("CMEM_PRUNE_DAYS"),
+            prune_priority: match value("CMEM_PRUNE_PRIORITY") {
+                "normal" => Priority::Normal,
+                _ => Priority::Low,
+            },
             daily_tokens: number("CMEM_DAILY_TOKENS"),
             daily_usd: value("CMEM_DAILY_USD").parse().unwrap_or_default(),
             prices: value("CMEM_PRICES").split(',').filter_map(Price::parse).collect(),

@@ -1,5 +1,6 @@
 //! The drainer: one process per data directory that brings events from the spool to memory and leaves.
 
+mod consolidate;
 mod detach;
 mod elect;
 mod lineup;
@@ -8,8 +9,11 @@ mod record;
 mod run;
 mod suggestion;
 mod transcript;
+mod upkeep;
 
+pub use consolidate::{Consolidated, Consolidator, without_observer};
 pub use detach::{DetachError, inherited_lock, start_detached};
 pub use elect::{waits_for_turns, wake};
 pub use policy::fingerprint;
 pub use run::{DrainError, Drained, Drainer, Outlook, Progress};
+pub use upkeep::upkeep;

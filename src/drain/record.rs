@@ -1,5 +1,7 @@
 //! From a confirmed answer to memory: one transaction for everything that a batch leaves behind.
 
+use super::run::DrainError;
+use super::upkeep::upkeep;
 use crate::adopt;
 use crate::config::{Paths, Price, Provider};
 use crate::git;
@@ -100,6 +102,16 @@ impl Memory {
     /// Renews the vector caches when they are behind.
     pub(super) fn refresh_caches(&self) -> Result<bool, StoreError> {
         index::refresh(&self.store)
+    }
+
+    /// The database, for what else is written with it.
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Counts what was of use and puts away what has expired.
+    pub(super) fn upkeep(&self, paths: &Paths) -> Result<(), DrainError> {
+        upkeep(paths, &self.store)
     }
 
     pub(super) fn tidy(&self) -> Result<(), StoreError> {
@@ -341,7 +353,7 @@ fn common_agent(events: &[Event]) -> Option<String> {
 }
 
 /// A model may repeat a secret in a form that the rules did not see in its source.
-fn redact_draft(draft: Draft, cleaner: &Cleaner) -> Draft {
+pub(super) fn redact_draft(draft: Draft, cleaner: &Cleaner) -> Draft {
     let one = |text: String| cleaner.redact(&text);
     let all = |texts: Vec<String>| texts.iter().map(|text| cleaner.redact(text)).collect();
     Draft {

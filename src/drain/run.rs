@@ -167,6 +167,9 @@ impl<'a> Drainer<'a> {
         self.leave_errand()?;
         self.spool.forget_before(Timestamp::now().plus_ms(-KEEP_MS))?;
         self.spool.tidy()?;
+        if let Err(error) = self.memory.upkeep(self.paths) {
+            log::error(self.paths, &format!("uses and expiries: {error}"));
+        }
         // Searches work without it.
         if let Err(error) = self.memory.refresh_caches() {
             log::error(self.paths, &format!("vector cache: {error}"));

@@ -8,7 +8,7 @@ use crate::mode::Mode;
 use crate::model::{Event, EventKind, Identity};
 use crate::render;
 use crate::retrieve;
-use crate::spool::Trail;
+use crate::spool::{Trail, note_use};
 use crate::store::{Store, StoreError};
 
 /// Most tokens of all that is told beside one prompt.
@@ -62,6 +62,9 @@ fn look(
     let told = render::hits(&identity.name, &found, &mode, TOKENS, render::MAX_UNITS);
     // What cannot be remembered as told would be told with every prompt.
     let is_kept = trail.add_told(&told.shown, false).is_ok();
+    if is_kept {
+        note_use(paths, &told.shown);
+    }
     Ok(Some(told.text).filter(|text| is_kept && !text.is_empty()))
 }
 

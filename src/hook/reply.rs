@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::ops::Deref;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use crate::log;
 use crate::mode::{Mode, fill};
 use crate::model::{Event, Identity, StartSource, Timestamp};
 use crate::render;
-use crate::retrieve::{self, Branch};
+use crate::retrieve::{self, Branch, Ground};
 use crate::spool::{Pause, Relief, SessionState, Shown, Spool, SpoolError, Trail};
 use crate::store::{Store, StoreError};
 
@@ -109,7 +110,12 @@ fn memory(
     let store = Store::open_read_only(paths)?;
     bring_home(paths, &store, identity);
     let scope = retrieve::scope(&store, identity)?;
-    let branch = Branch { name: identity.branch.clone(), files: git::changed_files(identity) };
+    let root = Path::new(&identity.root);
+    let branch = Branch {
+        name: identity.branch.clone(),
+        files: git::changed_files(identity),
+        ground: Ground::new(root, git::checkouts(root)),
+    };
     let most = settings.context_observations;
     let mut plan = retrieve::context(&store, &scope, &identity.name, &branch, most, already_shown)?;
     if !already_shown.is_empty() {

@@ -17,6 +17,20 @@ pub fn record_observation(tx: &Transaction<'_>, new: &NewObservation<'_>) -> Res
     Ok(stored)
 }
 
+/// Stores what was put together from some observations, and puts those away; returns its id.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn record_consolidated(
+    tx: &Transaction<'_>,
+    new: &NewObservation<'_>,
+    sources: &[i64],
+) -> Result<i64, StoreError> {
+    let id = tx.consolidate(new, sources)?;
+    add(tx, id, new.draft)?;
+    Ok(id)
+}
+
 /// Replaces the texts of an observation, and what finds it.
 ///
 /// # Errors

@@ -8,8 +8,8 @@ mod split;
 mod vectors;
 
 pub use fts::{
-    forget_observation, forget_prompt, forget_summary, purge, record_observation, record_prompt,
-    record_summary, revise_observation,
+    forget_observation, forget_prompt, forget_summary, purge, record_consolidated, record_observation,
+    record_prompt, record_summary, revise_observation,
 };
 pub use meaning::Meaning;
 pub use reembed::{embed_some, unembedded};

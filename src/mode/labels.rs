@@ -38,6 +38,10 @@ pub struct Labels {
     pub more: String,
     /// After the title of a memory that came with a merged branch. `{project}`.
     pub merged: String,
+    /// After the title of a memory whose files changed since.
+    pub changed: String,
+    /// After the title of one that is about a file which is not there.
+    pub gone: String,
     /// Notice to the user. `{until}` (below, or nothing), `{why}`, `{count}`, `{remedy}`.
     pub paused: String,
     /// When a pause ends. `{time}`.
@@ -72,6 +76,8 @@ impl Default for Labels {
             memories: text("Memories, most relevant first:"),
             more: text("+{count} more: cmem search"),
             merged: text("(from {project}, merged)"),
+            changed: text("(file changed since)"),
+            gone: text("(file is gone)"),
             paused: text(
                 "cmem: memory is paused{until}: {why}. {count} events are kept and will be processed later. What \
                  to do: {remedy}",
@@ -88,7 +94,7 @@ impl Default for Labels {
 
 impl Labels {
     /// Every label but the names of types: its key, its text, and the values that it must tell.
-    fn entries(&self) -> [(&'static str, &str, &'static [&'static str]); 16] {
+    fn entries(&self) -> [(&'static str, &str, &'static [&'static str]); 18] {
         [
             ("colon", &self.colon, &[]),
             ("intro", &self.intro, &["project"]),
@@ -103,6 +109,8 @@ impl Labels {
             ("memories", &self.memories, &[]),
             ("more", &self.more, &["count"]),
             ("merged", &self.merged, &["project"]),
+            ("changed", &self.changed, &[]),
+            ("gone", &self.gone, &[]),
             ("paused", &self.paused, &["until", "why", "count", "remedy"]),
             ("until", &self.until, &["time"]),
             ("unwritable", &self.unwritable, &["why", "folder"]),

@@ -88,6 +88,14 @@ pub enum Status {
 }
 
 impl Status {
+    /// What it comes to at a moment: what has expired is put away from then on, whether or not anybody has noted that.
+    pub fn at(self, now: Timestamp, expires_at: Option<Timestamp>) -> Self {
+        match (self, expires_at) {
+            (Self::Active | Self::Review, Some(end)) if end <= now => Self::Archived,
+            _ => self,
+        }
+    }
+
     /// As it is stored.
     pub fn name(self) -> &'static str {
         match self {
@@ -139,6 +147,7 @@ pub struct Observation {
     pub files_modified: Vec<String>,
     pub priority: Priority,
     pub pinned: bool,
+    /// As of the moment when it was read.
     pub status: Status,
     pub superseded_by: Option<i64>,
     /// What it would supersede, while it waits for review.
@@ -154,6 +163,13 @@ pub struct Observation {
     pub tokens_spent: i64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+impl Observation {
+    /// When it was last of use, or said.
+    pub fn last_seen(&self) -> Timestamp {
+        self.updated_at.max(self.last_hit_at.unwrap_or_default())
+    }
 }
 
 /// A session summary as stored: one row per checkpoint.

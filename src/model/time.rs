@@ -24,11 +24,17 @@ pub(crate) fn local_zone() -> &'static TimeZone {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(pub i64);
 
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let elapsed = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
 impl Timestamp {
     /// The present moment.
     pub fn now() -> Self {
-        let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self(i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX))
+        SystemTime::now().into()
     }
 
     /// This instant moved by `ms` milliseconds.

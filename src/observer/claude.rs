@@ -12,8 +12,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::prompt;
-use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, judge};
+use super::prompt::{self, Request};
+use super::{Answer, Batch, Consolidation, Observer, ObserverError, Usage, Verdict, consolidate, judge};
 use crate::config::{Paths, Provider, Settings, is_inherited};
 use crate::mode::Mode;
 use crate::model::Timestamp;
@@ -85,13 +85,17 @@ impl Claude {
         defaults.into_iter().chain(inherited).chain([guard]).collect()
     }
 
-    fn ask(&self, batch: &Batch) -> (Verdict, Usage, Option<String>) {
+    /// Sends a request; `judge` is told what the model wrote.
+    fn ask(
+        &self,
+        request: &Request,
+        judge: impl FnOnce(&str, Timestamp) -> Verdict,
+    ) -> (Verdict, Usage, Option<String>) {
         let failed = |message: String| (Verdict::Transient { message }, Usage::default(), None);
         // Empty and its own: a project folder would bring its instructions along.
         if let Err(error) = fs::create_dir_all(&self.folder) {
             return failed(format!("{}: {error}", self.folder.display()));
         }
-        let request = prompt::request(&self.mode, batch);
         let call = process::Call {
             program: &self.cli.program,
             arguments: self.arguments(&request.system),
@@ -109,15 +113,26 @@ impl Claude {
             Ok(said) => said,
             Err(verdict) => return (*verdict, Usage::default(), None),
         };
-        let verdict = judge(&said.text, false, &self.mode, batch, now);
+        let verdict = judge(&said.text, now);
         (verdict, said.usage, said.model)
+    }
+}
+
+impl Claude {
+    fn answer(&self, (verdict, usage, model): (Verdict, Usage, Option<String>)) -> Answer {
+        Answer { verdict, usage, model: model.unwrap_or_else(|| self.model.clone()) }
     }
 }
 
 impl Observer for Claude {
     fn observe(&self, batch: &Batch) -> Answer {
-        let (verdict, usage, model) = self.ask(batch);
-        Answer { verdict, usage, model: model.unwrap_or_else(|| self.model.clone()) }
+        let request = prompt::request(&self.mode, batch);
+        self.answer(self.ask(&request, |text, now| judge(text, false, &self.mode, batch, now)))
+    }
+
+    fn consolidate(&self, asked: &Consolidation) -> Answer {
+        let request = consolidate::request(&self.mode, asked);
+        self.answer(self.ask(&request, |text, now| consolidate::judge(text, false, &self.mode, asked, now)))
     }
 
     fn wants_whole_turns(&self) -> bool {

@@ -3,6 +3,7 @@
 mod builtin;
 mod class;
 mod claude;
+mod consolidate;
 mod diff;
 mod evidence;
 mod parse;
@@ -15,6 +16,8 @@ use crate::mode::{Mode, ModeError};
 use crate::model::{Draft, Event, SummaryDraft, Timestamp};
 
 pub use class::remedy;
+pub use consolidate::Consolidation;
+pub(crate) use consolidate::union;
 pub(crate) use evidence::relative;
 pub use evidence::{Files, files};
 pub(crate) use text::{one_line, shorten, title_of};
@@ -280,6 +283,9 @@ pub struct Answer {
 pub trait Observer {
     /// Looks at one batch. Takes as long as `CMEM_TIMEOUT_SECS` at most.
     fn observe(&self, batch: &Batch) -> Answer;
+
+    /// Puts several memories into one. Takes as long as `CMEM_TIMEOUT_SECS` at most; what is stored is one draft.
+    fn consolidate(&self, asked: &Consolidation) -> Answer;
 
     /// Whether it wants whole turns: then a batch waits for the end of the turn.
     fn wants_whole_turns(&self) -> bool;

@@ -10,7 +10,7 @@ use self::quote::{attribute, quote};
 use super::text::{elide, one_line, shorten};
 use super::{Batch, MARKER};
 use crate::mode::{Mode, Term};
-use crate::model::{Event, EventKind, Outcome, StartSource};
+use crate::model::{Draft, Event, EventKind, Outcome, StartSource};
 
 /// Longest field of an event, in characters; the rest is elided in the middle.
 const MAX_FIELD: usize = 16_000;
@@ -18,6 +18,8 @@ const MAX_FIELD: usize = 16_000;
 const MAX_PROMPT: usize = 4_000;
 /// Longest message of the assistant: it holds the conclusions.
 const MAX_MESSAGE: usize = 8_000;
+/// Longest text of a memory that is put together with others.
+const MAX_MEMORY: usize = 4_000;
 /// Most titles of the session that are shown, and most similar memories.
 const MAX_TITLES: usize = 30;
 const MAX_SIMILAR: usize = 8;
@@ -63,7 +65,8 @@ pub(super) fn wants_summary(batch: &Batch) -> bool {
     batch.events.iter().any(|event| event.agent.is_none() && matches!(event.kind, EventKind::Stop { .. }))
 }
 
-fn system(mode: &Mode) -> String {
+/// What every request of a mode begins with.
+pub(super) fn system(mode: &Mode) -> String {
     let prompts = &mode.prompts;
     let language = match mode.language.as_str() {
         "" => "the user's language",
@@ -166,6 +169,30 @@ fn session(batch: &Batch) -> String {
     }
 }
 
+/// Memories as a model is shown them, in the form in which it writes them.
+pub(super) fn memories(project: &str, memories: &[Draft]) -> String {
+    let mut text = format!("<session project=\"{}\">\n<memories>\n", attribute(project));
+    for memory in memories {
+        let _ = writeln!(text, "<memory type=\"{}\">", attribute(&memory.r#type));
+        let facts = memory.facts.join("\n");
+        for (tag, value) in [
+            ("title", &memory.title),
+            ("subtitle", &memory.subtitle),
+            ("facts", &facts),
+            ("narrative", &memory.narrative),
+            ("concepts", &memory.concepts.join(", ")),
+            ("keywords", &memory.keywords.join(", ")),
+        ] {
+            if !value.trim().is_empty() {
+                let _ = writeln!(text, "<{tag}>{}</{tag}>", quote(&elide(value.trim(), MAX_MEMORY)));
+            }
+        }
+        text.push_str("</memory>\n");
+    }
+    text.push_str("</memories>\n</session>\n");
+    text
+}
+
 /// The attributes and the content of one event; `None` for what an observer has no use for. `reports` are the messages
 /// of subagents that were shown already.
 fn body(event: &Event, root: &str, reports: &[&str]) -> Option<(String, String)> {
@@ -225,6 +252,11 @@ fn elapsed(ms: i64) -> Option<String> {
     }
 }
 
+/// What is added when the last answer was malformed.
+pub(super) const STRICT: &str = "Your last answer to this could not be read. Your whole answer must begin with <observation> or be \
+     exactly <nothing/>: no greeting, no explanation, no Markdown, every tag closed. If you are short of \
+     space, write fewer and shorter observations.";
+
 fn task(batch: &Batch) -> String {
     let mut text = String::from(match wants_summary(batch) {
         true => {
@@ -234,11 +266,8 @@ fn task(batch: &Batch) -> String {
         false => "The turn goes on: observations, or only <nothing/> if nothing is worth it; no <summary>.",
     });
     if batch.strict {
-        text.push_str(
-            "\nYour last answer to this could not be read. Your whole answer must begin with <observation> or be \
-             exactly <nothing/>: no greeting, no explanation, no Markdown, every tag closed. If you are short of \
-             space, write fewer and shorter observations.",
-        );
+        text.push('\n');
+        text.push_str(STRICT);
     }
     text.push('\n');
     text

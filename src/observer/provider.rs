@@ -11,7 +11,9 @@ pub(super) use gemini::DEFAULT_MODEL as GEMINI_MODEL;
 use serde_json::Value;
 
 use super::prompt::{self, Request};
-use super::{Answer, Batch, Observer, ObserverError, Usage, Verdict, class, judge};
+use super::{
+    Answer, Batch, Consolidation, Observer, ObserverError, Usage, Verdict, class, consolidate, judge,
+};
 use crate::config::{Provider, Settings};
 use crate::http::{Endpoint, HttpError, Locality, Uri, locality, parse_url};
 use crate::mode::Mode;
@@ -113,9 +115,13 @@ impl Remote {
         Ok(Self { mode, model: model.to_owned(), key, endpoint, wire, provider: Provider::Gemini })
     }
 
-    fn ask(&self, batch: &Batch) -> (Verdict, Spoken) {
-        let request = prompt::request(&self.mode, batch);
-        let answer = match self.endpoint.post(&self.wire.body(&self.model, &request)) {
+    /// Sends a request; `judge` is told what the model wrote and whether it was cut.
+    fn ask(
+        &self,
+        request: &Request,
+        judge: impl FnOnce(&str, bool, Timestamp) -> Verdict,
+    ) -> (Verdict, Spoken) {
+        let answer = match self.endpoint.post(&self.wire.body(&self.model, request)) {
             Ok(answer) => answer,
             Err(error) => return (self.no_answer(&error), Spoken::default()),
         };
@@ -136,7 +142,7 @@ impl Remote {
             let reason = format!("the provider's filter kept the answer back: {}", class::bounded(why));
             return (Verdict::Malformed { reason }, spoken);
         }
-        let verdict = judge(&spoken.text, spoken.cut, &self.mode, batch, now);
+        let verdict = judge(&spoken.text, spoken.cut, now);
         (verdict, spoken)
     }
 
@@ -146,6 +152,15 @@ impl Remote {
             HttpError::NoAnswer | HttpError::Failed { .. } => {
                 Verdict::Transient { message: class::bounded(&format!("{}: {error}", self.endpoint.host())) }
             }
+        }
+    }
+
+    fn answer(&self, (verdict, spoken): (Verdict, Spoken)) -> Answer {
+        let model = spoken.model.filter(|name| !name.is_empty() && name.len() <= 200);
+        Answer {
+            verdict: self.without_key(verdict),
+            usage: spoken.usage,
+            model: model.unwrap_or_else(|| self.model.clone()),
         }
     }
 
@@ -167,13 +182,15 @@ impl Remote {
 
 impl Observer for Remote {
     fn observe(&self, batch: &Batch) -> Answer {
-        let (verdict, spoken) = self.ask(batch);
-        let model = spoken.model.filter(|name| !name.is_empty() && name.len() <= 200);
-        Answer {
-            verdict: self.without_key(verdict),
-            usage: spoken.usage,
-            model: model.unwrap_or_else(|| self.model.clone()),
-        }
+        let request = prompt::request(&self.mode, batch);
+        self.answer(self.ask(&request, |text, cut, now| judge(text, cut, &self.mode, batch, now)))
+    }
+
+    fn consolidate(&self, asked: &Consolidation) -> Answer {
+        let request = consolidate::request(&self.mode, asked);
+        self.answer(
+            self.ask(&request, |text, cut, now| consolidate::judge(text, cut, &self.mode, asked, now)),
+        )
     }
 
     fn wants_whole_turns(&self) -> bool {

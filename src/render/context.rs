@@ -3,11 +3,13 @@
 //! The text goes into a model's context. So it is fenced and labelled as recalled data, and nothing inside
 //! can end the fence or look like a tag; `privacy` strips the fence when it comes back in a later event.
 
+use std::collections::HashMap;
+
 use super::budget::Cost;
 use super::plain::{clipped, line, untagged};
 use crate::mode::{Labels, Mode, fill};
 use crate::model::{Observation, Summary, Timestamp};
-use crate::retrieve::ContextPlan;
+use crate::retrieve::{ContextPlan, FilesSince};
 
 /// Most UTF-16 code units of a context: Claude Code replaces a hook output above 10,000 by a path and a
 /// short preview.
@@ -57,7 +59,8 @@ pub fn context(plan: &ContextPlan, mode: &Mode, tokens: usize, max_units: usize)
     let share = room.part(SUMMARY_SHARE);
     let summary = plan.summary.as_ref().map(|summary| summary_lines(summary, labels, share));
     let summary = summary.unwrap_or_default();
-    let (memories, shown) = memory_lines(&plan.observations, mode, room.minus(Cost::of(&summary)));
+    let (memories, shown) =
+        memory_lines(&plan.observations, &plan.files_since, mode, room.minus(Cost::of(&summary)));
     if summary.is_empty() && memories.is_empty() {
         return RenderedContext::default();
     }
@@ -88,7 +91,7 @@ pub fn hits(
     let share = limit.minus(used).part(memories.len());
     let (mut lines, mut shown) = (head, Vec::new());
     for memory in memories {
-        let title = vec![title_line(memory, mode)];
+        let title = vec![title_line(memory, None, mode)];
         let detail = share.minus(Cost::of(&title)).tokens().saturating_sub(INDENT_TOKENS).min(DETAIL_TOKENS);
         let full = [title.clone(), detail_line(memory, detail).into_iter().collect()].concat();
         let Some(form) = [full, title].into_iter().find(|form| (used + Cost::of(form)).fits(limit)) else {
@@ -146,9 +149,17 @@ fn summary_lines(summary: &Summary, labels: &Labels, room: Cost) -> Vec<String> 
 }
 
 /// The best in two lines, until what is left is better spent on further titles; then titles.
-fn memory_lines(observations: &[Observation], mode: &Mode, room: Cost) -> (Vec<String>, Vec<i64>) {
+fn memory_lines(
+    observations: &[Observation],
+    files_since: &HashMap<i64, FilesSince>,
+    mode: &Mode,
+    room: Cost,
+) -> (Vec<String>, Vec<i64>) {
     let heading = vec![untagged(&mode.labels.memories)];
-    let short: Vec<Vec<String>> = observations.iter().map(|memory| vec![title_line(memory, mode)]).collect();
+    let short: Vec<Vec<String>> = observations
+        .iter()
+        .map(|memory| vec![title_line(memory, files_since.get(&memory.id), mode)])
+        .collect();
     // What all titles from here on cost.
     let mut rest = vec![Cost::default(); short.len() + 1];
     for index in (0..short.len()).rev() {
@@ -174,8 +185,8 @@ fn memory_lines(observations: &[Observation], mode: &Mode, room: Cost) -> (Vec<S
     if shown.is_empty() { (Vec::new(), shown) } else { (lines, shown) }
 }
 
-/// Id, date, type and title; where a merged memory came from.
-fn title_line(memory: &Observation, mode: &Mode) -> String {
+/// Id, date, type and title; what became of its files; where a merged memory came from.
+fn title_line(memory: &Observation, since: Option<&FilesSince>, mode: &Mode) -> String {
     let labels = &mode.labels;
     let origin = match &memory.merged_into {
         Some(_) => {
@@ -184,8 +195,13 @@ fn title_line(memory: &Observation, mode: &Mode) -> String {
         }
         None => String::new(),
     };
+    let lost = match since {
+        Some(since) if !since.gone.is_empty() => format!(" {}", labels.gone),
+        Some(since) if !since.changed.is_empty() => format!(" {}", labels.changed),
+        _ => String::new(),
+    };
     untagged(&format!(
-        "#{} {} {}{}{}{origin}",
+        "#{} {} {}{}{}{lost}{origin}",
         memory.id,
         date(memory.created_at),
         clipped(&untagged(mode.type_name(&memory.r#type)), TITLE_TOKENS),

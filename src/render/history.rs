@@ -10,10 +10,15 @@ pub fn links(links: &Links) -> Vec<String> {
         let ids: Vec<String> = ids.iter().map(|id| format!("#{id}")).collect();
         (!ids.is_empty()).then(|| format!("{label} {}", ids.join(", ")))
     };
-    [list("supersedes", &links.supersedes), list("contested by", &links.contested_by)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        list("supersedes", &links.supersedes),
+        list("contested by", &links.contested_by),
+        list("put together from", &links.put_together_from),
+        list("put together into", &links.put_together_into),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// What an observation said before each edit, the latest first: of each revision what the next one said otherwise.

@@ -4,7 +4,7 @@ use super::plain::line;
 use super::style::{FAINT, ID, STRONG, glyph};
 use crate::mode::Mode;
 use crate::model::{RecordId, Status};
-use crate::retrieve::{Hit, Timeline};
+use crate::retrieve::{FilesSince, Hit, Timeline};
 
 /// One row of a search: id, date, sign of the type, title, price; the project where it is not `home`, and
 /// where a merged record came from. With `home` = `None` the project is not named.
@@ -42,11 +42,20 @@ fn what(hit: &Hit, mode: &Mode) -> String {
         Status::Archived => " [archived]",
     };
     format!(
-        "{} {STRONG}{}{STRONG:#}{mark}  {FAINT}(~{} tokens){FAINT:#}",
+        "{} {STRONG}{}{STRONG:#}{mark}{}  {FAINT}(~{} tokens){FAINT:#}",
         glyph(hit.kind, &hit.r#type, mode),
         line(&hit.title),
+        hit.files_since.as_ref().map_or("", files_mark),
         hit.tokens
     )
+}
+
+fn files_mark(since: &FilesSince) -> &'static str {
+    match (since.gone.is_empty(), since.changed.is_empty()) {
+        (false, _) => " [file is gone]",
+        (true, false) => " [file changed since]",
+        (true, true) => "",
+    }
 }
 
 fn place(hit: &Hit, home: Option<&str>) -> String {
@@ -80,6 +89,7 @@ mod tests {
             tokens: 85,
             files: Vec::new(),
             status: Status::Active,
+            files_since: None,
         }
     }
 

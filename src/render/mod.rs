@@ -2,6 +2,7 @@
 
 mod budget;
 mod context;
+mod files_since;
 mod full;
 mod history;
 mod index;
@@ -11,6 +12,7 @@ mod style;
 mod waiting;
 
 pub use context::{MAX_UNITS, RenderedContext, context, hits};
+pub use files_since::files_since;
 pub use full::record;
 pub use history::{history, links};
 pub use index::{row, timeline};

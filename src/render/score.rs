@@ -31,12 +31,13 @@ fn sum(parts: &Parts) -> String {
 
 /// Where the parts come from, and why the row is shown.
 fn details(parts: &Parts) -> String {
-    let Factors { priority, recency, used, status, kind } = parts.factors;
+    let Factors { priority, recency, used, unused, files, status, kind } = parts.factors;
     let mut details = vec![format!("cosine {:.3}, maxsim {:.3}", parts.cosine, parts.maxsim)];
     if parts.bm25 > 0.0 {
         details.push(format!("bm25 {:.1}", parts.bm25));
     }
-    let added = [("priority", priority), ("recency", recency), ("use", used)];
+    let added =
+        [("priority", priority), ("recency", recency), ("use", used), ("unused", unused), ("files", files)];
     details.extend(
         added.iter().filter(|(_, value)| *value != 0.0).map(|(name, value)| format!("{name} {value:+.3}")),
     );

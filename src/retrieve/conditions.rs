@@ -3,6 +3,7 @@
 use rusqlite::types::Value;
 
 use super::{Filter, RecordKind, Scope};
+use crate::model::{Status, Timestamp};
 
 /// One of the record tables with its text index.
 #[derive(Debug, Clone, Copy)]
@@ -60,10 +61,12 @@ impl Condition {
     }
 }
 
-/// The tables that a filter can match in. Types, concepts and files are properties of observations.
+/// The tables that a filter can match in. Types, concepts, files and states are properties of observations.
 pub(super) fn tables(filter: &Filter) -> impl Iterator<Item = Table> + '_ {
-    let only_observations =
-        !(filter.types.is_empty() && filter.concepts.is_empty() && filter.files.is_empty());
+    let only_observations = !(filter.types.is_empty()
+        && filter.concepts.is_empty()
+        && filter.files.is_empty()
+        && filter.statuses.is_empty());
     TABLES.into_iter().filter(move |table| {
         (filter.kinds.is_empty() || filter.kinds.contains(&table.kind))
             && (table.kind == RecordKind::Observation || !only_observations)
@@ -127,6 +130,7 @@ fn beside_the_scope(condition: &mut Condition, filter: &Filter, table: Table) {
         condition.and(&format!("{alias}.session = ?"), [Value::from(session.clone())]);
     }
     if table.kind == RecordKind::Observation {
+        in_state(condition, &filter.statuses);
         one_of(condition, "lower(o.type) = lower(?)", &filter.types);
         one_of(
             condition,
@@ -140,6 +144,16 @@ fn beside_the_scope(condition: &mut Condition, filter: &Filter, table: Table) {
                UNION ALL SELECT value FROM json_each(o.files_read)) WHERE value LIKE ? ESCAPE '\')",
             &files,
         );
+    }
+}
+
+/// What has expired is put away, although nobody may have noted that yet.
+fn in_state(condition: &mut Condition, statuses: &[Status]) {
+    if !statuses.is_empty() {
+        let state = "iif(o.status IN ('active', 'review') AND o.expires_at <= ?, 'archived', o.status)";
+        let names = statuses.iter().map(|status| Value::from(status.name().to_owned()));
+        let values = [Value::from(Timestamp::now().0)].into_iter().chain(names);
+        condition.and(&format!("{state} IN ({})", vec!["?"; statuses.len()].join(",")), values);
     }
 }
 

@@ -22,5 +22,5 @@ pub fn holding(store: &Store, query: &str, filter: &Filter) -> Result<Vec<Hit>, 
         }
     };
     let ids: Vec<_> = rows.into_iter().map(|row| (row.id, 0.0)).collect();
-    hits(store, &ids, Records::new())
+    hits(store, &ids, Records::new(), None)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Hit, Record, RecordKind};
+use super::{Ground, Hit, Record, RecordKind};
 use crate::model::{Observation, Prompt, RecordId, Status, Summary, estimate_tokens};
 use crate::store::{
     OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, Store, StoreError, observation, prompt, summary,
@@ -33,7 +33,7 @@ pub fn get(store: &Store, ids: &[RecordId]) -> Result<(Vec<Record>, Vec<RecordId
 /// [`StoreError`].
 pub fn hits_of(store: &Store, ids: &[RecordId]) -> Result<Vec<Hit>, StoreError> {
     let ids: Vec<_> = ids.iter().map(|id| (*id, 0.0)).collect();
-    hits(store, &ids, Records::new())
+    hits(store, &ids, Records::new(), None)
 }
 
 /// Those of some records that are there.
@@ -88,18 +88,20 @@ fn load<T>(
     store.of_ids(ids, &sql, &[], read)
 }
 
-/// Index rows for records, in the order of `ids`, with the given scores; `known` are read already.
+/// Index rows for records, in the order of `ids`, with the given scores; `known` are read already. What became of
+/// their files is looked up on the `ground`.
 pub(super) fn hits(
     store: &Store,
     ids: &[(RecordId, f64)],
     mut known: Records,
+    ground: Option<&Ground>,
 ) -> Result<Vec<Hit>, StoreError> {
     let further: Vec<RecordId> = ids.iter().map(|(id, _)| *id).filter(|id| !known.contains_key(id)).collect();
     known.extend(records(store, &further)?);
-    Ok(ids.iter().filter_map(|(id, score)| hit(known.get(id)?, *score)).collect())
+    Ok(ids.iter().filter_map(|(id, score)| hit(known.get(id)?, *score, ground)).collect())
 }
 
-fn hit(record: &Record, score: f64) -> Option<Hit> {
+fn hit(record: &Record, score: f64, ground: Option<&Ground>) -> Option<Hit> {
     Some(match record {
         Record::Observation(o) => Hit {
             id: RecordId::Observation(o.id),
@@ -115,6 +117,7 @@ fn hit(record: &Record, score: f64) -> Option<Hit> {
             tokens: price(&[&o.title, &o.subtitle, &o.narrative, &o.facts.join("\n")]),
             files: o.files_modified.iter().chain(&o.files_read).cloned().collect(),
             status: o.status,
+            files_since: ground.map(|ground| ground.look(o)),
         },
         Record::Summary(s) => {
             let t = &s.text;
@@ -133,6 +136,7 @@ fn hit(record: &Record, score: f64) -> Option<Hit> {
                 tokens: price(&t.texts()),
                 files: Vec::new(),
                 status: Status::Active,
+                files_since: None,
             }
         }
         Record::Prompt(p) => Hit {
@@ -149,6 +153,7 @@ fn hit(record: &Record, score: f64) -> Option<Hit> {
             tokens: price(&[&p.text]),
             files: Vec::new(),
             status: Status::Active,
+            files_since: None,
         },
     })
 }

@@ -1,10 +1,12 @@
 //! Finding what was remembered. Reads only; one query builder serves every reader.
 
+mod alike;
 mod conditions;
 mod conflict;
 mod context;
 mod copies;
 mod everyday;
+mod ground;
 mod holding;
 mod hydrate;
 mod question;
@@ -20,23 +22,27 @@ mod tests;
 mod text;
 mod timeline;
 mod topic;
+mod unused;
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
+pub use alike::{Group, Kinship, alike, in_use};
 pub use conflict::{Conflicts, conflicts};
 pub use context::context;
+pub use ground::{FilesSince, Ground};
 pub use holding::holding;
 pub use hydrate::{get, hits_of};
 pub use recall::{may_recall, recall};
 pub use review::{Others, Waiting, Why, count_in_review, in_review, others};
-pub use scope::{project_names, scope, scope_by_name};
+pub use scope::{names_in, project_names, root_of, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};
 pub use search::{Using, search, search_with, similar};
 pub use suggest::{Suggestion, did_you_mean};
 pub use timeline::{Anchor, timeline};
 pub use topic::Branch;
+pub use unused::unused;
 
 use crate::model::{Observation, Prompt, RecordId, Status, Summary, Timestamp};
 
@@ -78,6 +84,10 @@ pub struct Filter {
     pub until: Option<Timestamp>,
     /// One session's records.
     pub session: Option<String>,
+    /// Observations in one of these states; empty = all.
+    pub statuses: Vec<Status>,
+    /// Where the reader stands: what became of the files that memories are about is looked up there.
+    pub ground: Option<Ground>,
 }
 
 impl RecordKind {
@@ -99,6 +109,7 @@ impl Filter {
             && self.since.is_none()
             && self.until.is_none()
             && self.session.is_none()
+            && self.statuses.is_empty()
     }
 
     /// Everything in a scope.
@@ -112,6 +123,8 @@ impl Filter {
             since: None,
             until: None,
             session: None,
+            statuses: Vec::new(),
+            ground: None,
         }
     }
 }
@@ -135,6 +148,8 @@ pub struct Hit {
     pub tokens: usize,
     pub files: Vec<String>,
     pub status: Status,
+    /// What became of its files; `None` = not looked at.
+    pub files_since: Option<FilesSince>,
 }
 
 /// The answer to a search.
@@ -181,4 +196,6 @@ pub struct ContextPlan {
     pub summary: Option<Summary>,
     /// How many further memories the scope holds.
     pub more: usize,
+    /// What became of the files of those of them of which something did, by id.
+    pub files_since: HashMap<i64, FilesSince>,
 }

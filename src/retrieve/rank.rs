@@ -3,10 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Record;
 use super::hydrate::Records;
 use super::question::{Question, Similarity, by_chance};
 use super::score::{Factors, Parts, PassedBy};
+use super::{Ground, Record};
 use crate::index::{self, Meaning, Term, tokens};
 use crate::model::{Priority, RecordId, Status, Timestamp};
 use crate::store::{Store, StoreError};
@@ -35,6 +35,11 @@ const RECENCY: f64 = 0.03;
 const USE: f64 = 0.03;
 /// After so many days a row is half as recent as one of now.
 const RECENT_DAYS: f64 = 30.0;
+/// What matters little and was of no use for long, and what was said about files that are no longer so.
+const UNUSED: f64 = 0.05;
+const FILES: f64 = 0.05;
+/// After so many days without a use, half of that.
+const UNUSED_DAYS: f64 = 90.0;
 /// So many uses count as many.
 const MANY_USES: f64 = 10.0;
 /// What was superseded or put away stays findable, at the end.
@@ -75,6 +80,7 @@ pub(super) fn rank(
     mut question: Option<&mut Question>,
     candidates: Vec<Candidate>,
     records: &Records,
+    ground: Option<&Ground>,
 ) -> Result<Vec<Ranked>, StoreError> {
     let kept = kept(store, &candidates)?;
     let asked = Asked::new(query, terms);
@@ -120,7 +126,7 @@ pub(super) fn rank(
             words: row.words,
             neighbours: PAIRS_SHARE * read.pairs,
             exact: asked.lift(row.record, &text),
-            factors: factors(row.record, now),
+            factors: factors(row.record, now, ground.filter(|_| place < READ)),
             floor,
             passed_by,
         };
@@ -249,7 +255,7 @@ fn share(part: usize, whole: usize) -> f64 {
 }
 
 /// What speaks for a record beside its text.
-fn factors(record: &Record, now: Timestamp) -> Factors {
+fn factors(record: &Record, now: Timestamp, ground: Option<&Ground>) -> Factors {
     let recency = |at: Timestamp| {
         let days = now.since_ms(at).max(0) as f64 / 86_400_000.0;
         RECENCY * RECENT_DAYS / (RECENT_DAYS + days)
@@ -263,6 +269,11 @@ fn factors(record: &Record, now: Timestamp) -> Factors {
             },
             recency: recency(o.created_at),
             used: USE * (o.hit_count.max(0) as f64 / MANY_USES).min(1.0),
+            unused: match o.priority {
+                Priority::Low if !o.pinned => -UNUSED * long(now.since_ms(o.last_seen())),
+                _ => 0.0,
+            },
+            files: ground.map_or(0.0, |ground| -FILES * ground.look(o).share_lost()),
             status: if o.status == Status::Active { 1.0 } else { RETIRED },
             kind: 1.0,
         },
@@ -270,6 +281,12 @@ fn factors(record: &Record, now: Timestamp) -> Factors {
         Record::Summary(s) => Factors { recency: recency(s.created_at), kind: 0.8, ..Factors::default() },
         Record::Prompt(p) => Factors { recency: recency(p.created_at), kind: 0.6, ..Factors::default() },
     }
+}
+
+/// From 0 to 1: for how long something was of no use.
+fn long(ms: i64) -> f64 {
+    let days = ms.max(0) as f64 / 86_400_000.0;
+    days / (UNUSED_DAYS + days)
 }
 
 /// Every text of a record, titles first.

@@ -9,7 +9,7 @@ use super::question::{Question, Similarity, by_chance, cosine};
 use super::search::{passing, projects};
 use super::{Filter, RecordKind, Scope};
 use crate::index::{self, Near, query_terms};
-use crate::model::{Observation, RecordId, Status, Timestamp};
+use crate::model::{Observation, RecordId, Status};
 use crate::store::{Store, StoreError};
 
 /// How relevant a memory must be, beside what is so by chance. Chosen by
@@ -62,9 +62,8 @@ pub fn recall(
     let relevant = relevant(store, scope, &mut question, least)?;
     let shown: HashSet<i64> = already_shown.iter().copied().collect();
     let ids: Vec<i64> = relevant.iter().map(|(id, _)| *id).collect();
-    let now = Timestamp::now();
     let mut found = observations(store, &ids)?;
-    found.retain(|row| row.status == Status::Active && row.expires_at.is_none_or(|end| end > now));
+    found.retain(|row| row.status == Status::Active);
     found.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
     // What the session has seen keeps its older copies away.
     let mut found = each_once(store, found, most + shown.len())?;

@@ -39,6 +39,24 @@ fn parent_and_worktree(store: &Store, key: &str, worktree: &str) -> Result<Scope
     Ok(Scope::Projects(ids))
 }
 
+/// Display names of the projects of a scope; `None` = of all.
+///
+/// # Errors
+/// [`StoreError::Sql`].
+pub fn names_in(store: &Store, scope: &Scope) -> Result<Option<Vec<String>>, StoreError> {
+    let Scope::Projects(ids) = scope else { return Ok(None) };
+    Ok(Some(store.of_ids(ids, "SELECT name FROM projects WHERE id IN (?ids)", &[], |row| row.get(0))?))
+}
+
+/// Root of the checkout that a project was recorded in, by its display name.
+///
+/// # Errors
+/// [`StoreError::Sql`].
+pub fn root_of(store: &Store, name: &str) -> Result<Option<String>, StoreError> {
+    let mut statement = store.conn().prepare_cached("SELECT root FROM projects WHERE name = ?1")?;
+    Ok(statement.query_row([name], |row| row.get(0)).optional()?)
+}
+
 /// Display names of all projects, for a message about a name that is none of them.
 ///
 /// # Errors

@@ -27,7 +27,7 @@ pub struct Parts {
     pub passed_by: PassedBy,
 }
 
-/// What speaks for a row beside its text: `kind × status × (1 + priority + recency + use)`.
+/// What speaks for a row beside its text: `kind × status × (1 + priority + recency + use + unused + files)`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Factors {
     /// Above 0 for high, below for low.
@@ -37,6 +37,10 @@ pub struct Factors {
     /// For one that was of use.
     #[serde(rename = "use")]
     pub used: f64,
+    /// Below 0 for one of low priority that was of no use for long.
+    pub unused: f64,
+    /// Below 0 for one whose files changed since, or are gone.
+    pub files: f64,
     /// 1, or nearly nothing for what was superseded or put away.
     pub status: f64,
     /// 1 for observations, less for summaries and prompts.
@@ -65,13 +69,13 @@ impl Parts {
 impl Factors {
     /// All of them in one number.
     pub fn product(&self) -> f64 {
-        self.kind * self.status * (1.0 + self.priority + self.recency + self.used)
+        self.kind * self.status * (1.0 + self.priority + self.recency + self.used + self.unused + self.files)
     }
 }
 
 impl Default for Factors {
     /// Nothing speaks for or against the row.
     fn default() -> Self {
-        Self { priority: 0.0, recency: 0.0, used: 0.0, status: 1.0, kind: 1.0 }
+        Self { priority: 0.0, recency: 0.0, used: 0.0, unused: 0.0, files: 0.0, status: 1.0, kind: 1.0 }
     }
 }

@@ -62,7 +62,7 @@ pub fn search_with(
     if query.is_empty() || query == "*" {
         let (rows, total) = text::newest(store, filter, wanted)?;
         let page: Vec<_> = rows.iter().skip(offset).take(limit).map(|row| (row.id, 0.0)).collect();
-        let hits = hits(store, &page, Records::new())?;
+        let hits = hits(store, &page, Records::new(), filter.ground.as_ref())?;
         return Ok(Found { total, indexes: vec!["fts"], hits, parts: HashMap::new() });
     }
     let terms = query_terms(query);
@@ -72,7 +72,7 @@ pub fn search_with(
         let near =
             question.as_ref().map_or_else(|| Ok(Vec::new()), |question| near(store, question, filter))?;
         let page: Vec<_> = near.iter().skip(offset).take(limit).map(|row| (row.id, 0.0)).collect();
-        let hits = hits(store, &page, Records::new())?;
+        let hits = hits(store, &page, Records::new(), filter.ground.as_ref())?;
         return Ok(Found { total: near.len(), indexes: vec!["vector"], hits, parts: HashMap::new() });
     }
     let mut candidates = Candidates::default();
@@ -92,7 +92,8 @@ pub fn search_with(
     }
     let ids: Vec<RecordId> = candidates.rows.iter().map(|row| row.id).collect();
     let records = records(store, &ids)?;
-    let ranked = rank::rank(store, query, &content, question.as_mut(), candidates.rows, &records)?;
+    let ground = filter.ground.as_ref();
+    let ranked = rank::rank(store, query, &content, question.as_mut(), candidates.rows, &records, ground)?;
 
     let known: HashSet<RecordId> = ranked.iter().map(|row| row.id).collect();
     let further = all.iter().map(|row| row.id).filter(|id| !known.contains(id));
@@ -111,7 +112,7 @@ pub fn search_with(
     if question.is_some() {
         indexes.push("vector");
     }
-    let hits = hits(store, &page, records)?;
+    let hits = hits(store, &page, records, ground)?;
     let parts = ranked.iter().skip(offset).take(limit).map(|row| (row.id, row.parts)).collect();
     Ok(Found { total, indexes, hits, parts })
 }

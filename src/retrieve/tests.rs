@@ -1,9 +1,10 @@
 //! Retrieval over a real database file.
 
+use super::unused as unused_since;
 use super::*;
 use crate::config::Paths;
 use crate::index;
-use crate::model::{Draft, Identity, SummaryDraft};
+use crate::model::{Draft, Identity, Priority, Source, SummaryDraft};
 use crate::store::{NewObservation, NewPrompt, NewSummary, Standing, Store, Trace};
 
 struct Fixture {
@@ -71,6 +72,41 @@ impl Fixture {
 
 fn titled(title: &str) -> Draft {
     Draft { r#type: String::from("discovery"), title: title.to_owned(), ..Draft::default() }
+}
+
+/// An observation of this title, as it is read.
+pub(super) fn observed(title: &str) -> Observation {
+    Observation {
+        id: 1,
+        uid: String::new(),
+        project: String::from("app"),
+        merged_into: None,
+        r#type: String::from("discovery"),
+        title: title.to_owned(),
+        subtitle: String::new(),
+        narrative: String::new(),
+        facts: Vec::new(),
+        concepts: Vec::new(),
+        keywords: Vec::new(),
+        files_read: Vec::new(),
+        files_modified: Vec::new(),
+        priority: Priority::Normal,
+        pinned: false,
+        status: Status::Active,
+        superseded_by: None,
+        contests: None,
+        expires_at: None,
+        hit_count: 0,
+        last_hit_at: None,
+        source: Source::Observer,
+        session: String::from("s"),
+        prompt_number: None,
+        agent: None,
+        model: String::from("test"),
+        tokens_spent: 0,
+        created_at: Timestamp(1),
+        updated_at: Timestamp(1),
+    }
 }
 
 #[test]
@@ -266,7 +302,37 @@ fn the_context_is_ranked_and_leaves_out_what_was_shown() {
     let plan = context(&f.store, &Scope::All, "app", &Branch::default(), 2, &[ids[3]]).unwrap();
     let got: Vec<i64> = plan.observations.iter().map(|row| row.id).collect();
     assert_eq!(got, [ids[0], ids[2]]);
-    assert_eq!(plan.more, 2, "one more and the expired one, which is still active");
+    assert_eq!(plan.more, 1, "one more; what has expired is none");
+}
+
+#[test]
+fn what_matters_little_sinks_when_it_was_of_no_use_for_long() {
+    const DAY: i64 = 86_400_000;
+    let f = Fixture::new();
+    let old = f.note(DAY, "retry limit of uploads");
+    let used = f.note(DAY + 1, "retry limit of downloads");
+    f.note(200 * DAY, "something new");
+    let sql = |sql: &str| f.store.conn().execute_batch(sql).unwrap();
+    sql("UPDATE observations SET priority = 'low'");
+    let order = || {
+        let plan = context(&f.store, &Scope::All, "app", &Branch::default(), 9, &[]).unwrap();
+        plan.observations.iter().map(|row| row.id).collect::<Vec<_>>()
+    };
+    assert_eq!(order(), [3, used, old], "newest first");
+    sql("UPDATE observations SET last_hit_at = updated_at + 86400000 * 199 WHERE id = 1");
+    assert_eq!(order(), [3, old, used], "its last use is not long ago");
+    let found = search(&f.store, "retry limit", &Filter::all(Scope::All), 9, 0).unwrap();
+    let unused = |id: i64| found.parts[&RecordId::Observation(id)].factors.unused;
+    assert!(unused(used) < unused(old) && unused(old) <= 0.0);
+    let since = |day: i64, most: Priority| {
+        let rows = unused_since(&f.store, &Scope::All, most, Timestamp(day * DAY)).unwrap();
+        rows.iter().map(|hit| hit.id.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(since(100, Priority::Low), "2");
+    sql("UPDATE observations SET priority = 'normal' WHERE id = 2");
+    assert_eq!((since(100, Priority::Low), since(100, Priority::Normal)), (String::new(), String::from("2")));
+    sql("UPDATE observations SET pinned = 1 WHERE id = 2");
+    assert_eq!(since(100, Priority::Normal), "");
 }
 
 #[test]
@@ -313,7 +379,7 @@ fn what_the_branch_is_named_for_is_told_however_old_it_is() {
     let f = Fixture::new();
     let id = buried(&f, titled("Uploads are retried five times with exponential backoff"));
     assert_eq!(place_of(&f, &Branch::default(), id), None);
-    let on = |name: &str| Branch { name: Some(name.to_owned()), files: Vec::new() };
+    let on = |name: &str| Branch { name: Some(name.to_owned()), files: Vec::new(), ground: None };
     assert!(place_of(&f, &on("feat/upload-retry-backoff"), id).is_some_and(|place| place < 25));
     assert_eq!(place_of(&f, &on("main"), id), None);
 }
@@ -347,7 +413,7 @@ fn what_is_about_the_files_of_the_branch_moves_up() {
     let newer = of_file(2, "another thing", "src/menu.rs");
     let order = |files: &[&str]| {
         let files = files.iter().map(|file| (*file).to_owned()).collect();
-        let branch = Branch { name: Some(String::from("side")), files };
+        let branch = Branch { name: Some(String::from("side")), files, ground: None };
         let plan = context(&f.store, &Scope::All, "app", &branch, 9, &[]).unwrap();
         plan.observations.iter().map(|row| row.id).collect::<Vec<_>>()
     };
@@ -385,7 +451,7 @@ fn what_the_last_sessions_on_the_branch_changed_counts_as_its_files() {
     let other = write("second", "main", 2, "menus are slow", "src/menu.rs");
     let last = write("third", "side", 3, "uploads are retried", "src/upload.rs");
     let order = |branch: &str| {
-        let branch = Branch { name: Some(branch.to_owned()), files: Vec::new() };
+        let branch = Branch { name: Some(branch.to_owned()), files: Vec::new(), ground: None };
         let plan = context(&f.store, &f.scope(&identity("x")), "app", &branch, 9, &[]).unwrap();
         plan.observations.iter().map(|row| row.id).collect::<Vec<_>>()
     };

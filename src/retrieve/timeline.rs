@@ -72,7 +72,10 @@ pub fn timeline(
     let from = middle.saturating_sub(before);
     let to = middle.saturating_add(after).saturating_add(1).min(rows.len());
     let window: Vec<_> = rows[from..to].iter().map(|(_, id)| (*id, 0.0)).collect();
-    Ok(Some(Timeline { anchor: rows[middle].1, items: hits(store, &window, Records::new())? }))
+    Ok(Some(Timeline {
+        anchor: rows[middle].1,
+        items: hits(store, &window, Records::new(), filter.ground.as_ref())?,
+    }))
 }
 
 /// The rows of a table on one side of a moment that meet a condition, nearest first.

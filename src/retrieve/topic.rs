@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::Scope;
 use super::everyday::has_subject;
 use super::question::Question;
 use super::recall::{least, relevant, relevant_of};
+use super::{Ground, Scope};
 use crate::index::query_terms;
 use crate::model::Observation;
 use crate::store::{Store, StoreError};
@@ -43,6 +43,8 @@ pub struct Branch {
     pub name: Option<String>,
     /// Files that it changed, relative to the root of the checkout.
     pub files: Vec<String>,
+    /// Where it is: what became of the files that memories are about is looked up there.
+    pub ground: Option<Ground>,
 }
 
 /// What memories are compared with.

@@ -18,6 +18,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod trail;
+mod uses;
 
 pub use claim::{Claim, Claimed, Patience, RowUpdate};
 pub use error::SpoolError;
@@ -29,3 +30,4 @@ pub use open::Spool;
 pub use queue::{QueueRow, Selection, SpoolStatus};
 pub use session::{SessionState, Shown};
 pub use trail::Trail;
+pub use uses::{Uses, note_use};

@@ -104,7 +104,7 @@ pub(super) fn append_lock(paths: &Paths, patience: Duration) -> Result<FileLock,
     locked(paths.spool_lock(), patience)
 }
 
-fn locked(path: PathBuf, patience: Duration) -> Result<FileLock, SpoolError> {
+pub(super) fn locked(path: PathBuf, patience: Duration) -> Result<FileLock, SpoolError> {
     match FileLock::acquire_within(&path, patience) {
         Ok(Some(lock)) => Ok(lock),
         Ok(None) => Err(SpoolError::Locked { path }),

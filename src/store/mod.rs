@@ -1,9 +1,11 @@
 //! `memory.db`: the truth about everything remembered. Knows SQL and nothing about ranking.
 
+mod ageing;
 mod aliases;
 mod branches;
 mod calls;
 mod change;
+mod consolidate;
 mod error;
 mod forget;
 mod history;
@@ -16,6 +18,7 @@ mod rows;
 mod tidy;
 mod write;
 
+pub use ageing::{Restored, Use};
 pub use aliases::ProjectRow;
 pub use branches::{Adoption, BranchRow, Place, Trace};
 pub use calls::{Call, CallCount};

@@ -6,7 +6,7 @@ use rusqlite::{Row, params_from_iter};
 use serde::de::DeserializeOwned;
 
 use super::{Store, StoreError};
-use crate::model::{Draft, Observation, Prompt, RecordId, Summary, SummaryDraft, Timestamp};
+use crate::model::{Draft, Observation, Prompt, RecordId, Status, Summary, SummaryDraft, Timestamp};
 
 /// Ids in one statement; SQLite's parameter limit is far above.
 const CHUNK: usize = 200;
@@ -65,6 +65,8 @@ pub(crate) const SUMMARY_COLUMNS: &str = "s.id, q.name, m.name, s.session, s.pro
 pub(crate) const PROMPT_COLUMNS: &str = "p.id, q.name, m.name, p.session, p.number, p.text, p.created_at";
 
 pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
+    let expires_at = time(row, 18)?;
+    let status: Status = word(row, 15)?;
     Ok(Observation {
         id: row.get(0)?,
         uid: row.get(1)?,
@@ -81,10 +83,10 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         files_modified: json(row, 12)?,
         priority: word(row, 13)?,
         pinned: row.get(14)?,
-        status: word(row, 15)?,
+        status: status.at(Timestamp::now(), expires_at),
         superseded_by: row.get(16)?,
         contests: row.get(17)?,
-        expires_at: time(row, 18)?,
+        expires_at,
         hit_count: row.get(19)?,
         last_hit_at: time(row, 20)?,
         source: word(row, 21)?,

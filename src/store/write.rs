@@ -186,6 +186,18 @@ impl Transaction<'_> {
                 .execute((id, new.created_at.0))?;
             return Ok(Stored { id, duplicate: true });
         }
+        let id = self.insert_observation(new, &key)?;
+        self.supersede(id, &draft.supersedes)?;
+        Ok(Stored { id, duplicate: false })
+    }
+
+    /// Adds a row under a key that the project does not have; returns its id.
+    pub(super) fn insert_observation(
+        &self,
+        new: &NewObservation<'_>,
+        key: &[u8; 32],
+    ) -> Result<i64, StoreError> {
+        let draft = new.draft;
         self.tx
             .prepare_cached(
                 "INSERT INTO observations (uid, project, type, title, subtitle, narrative, facts, concepts,
@@ -219,9 +231,7 @@ impl Transaction<'_> {
                 new.standing.priority.name(),
                 new.standing.expires_at.map(|at| at.0),
             ])?;
-        let id = self.tx.last_insert_rowid();
-        self.supersede(id, &draft.supersedes)?;
-        Ok(Stored { id, duplicate: false })
+        Ok(self.tx.last_insert_rowid())
     }
 
     /// Stores a summary; returns its id.

@@ -18,7 +18,7 @@ mod words;
 
 use self::draft::{Understood, understand};
 use self::words::Language;
-use super::{Answer, Batch, Observer, Reply, Usage, Verdict};
+use super::{Answer, Batch, Consolidation, Observer, Reply, Usage, Verdict, union};
 use crate::config::Provider;
 use crate::mode::Mode;
 
@@ -51,6 +51,11 @@ impl Observer for Builtin {
             Verdict::Stored(Reply { drafts, summary })
         };
         Answer { verdict, usage: Usage::default(), model: String::from("builtin") }
+    }
+
+    fn consolidate(&self, asked: &Consolidation) -> Answer {
+        let reply = Reply { drafts: vec![union(&asked.memories)], summary: None };
+        Answer { verdict: Verdict::Stored(reply), usage: Usage::default(), model: String::from("builtin") }
     }
 
     fn wants_whole_turns(&self) -> bool {

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 static RESERVED: &[&str] = &[
     "event",
     "events",
+    "memories",
+    "memory",
     "nothing",
     "observation",
     "recorded_titles",

@@ -51,7 +51,13 @@ fn summary(learned: &str) -> Summary {
 }
 
 fn plan(observations: Vec<Observation>, more: usize) -> ContextPlan {
-    ContextPlan { project: String::from("api"), observations, summary: None, more }
+    ContextPlan {
+        project: String::from("api"),
+        observations,
+        summary: None,
+        more,
+        files_since: HashMap::new(),
+    }
 }
 
 #[test]

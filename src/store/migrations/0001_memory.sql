@@ -117,6 +117,8 @@ CREATE INDEX observations_kept ON observations (project) WHERE pinned = 1 OR pri
 
 CREATE INDEX observations_superseded ON observations (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX observations_contests ON observations (contests) WHERE contests IS NOT NULL;
+CREATE INDEX observations_expiring ON observations (expires_at)
+  WHERE expires_at IS NOT NULL AND status IN ('active', 'review');
 
 -- All that an observation would supersede, while it waits for review.
 CREATE TABLE contested (
@@ -170,6 +172,9 @@ CREATE TABLE batches (
   class      TEXT NOT NULL, -- 'stored' or 'nothing'
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Files of uses whose lines were counted: what a crash left behind is not counted again. Gone with the file.
+CREATE TABLE counted_uses (file TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
 -- Every call of an observer, whatever its answer was worth: what the daily caps and `cmem stats` count.
 CREATE TABLE calls (
