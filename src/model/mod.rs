@@ -1,5 +1,6 @@
 //! The nouns of cmem. Plain data: no file, no network, no SQL.
 
+mod carried;
 mod event;
 mod identity;
 mod memory;
@@ -7,6 +8,10 @@ mod record_id;
 mod time;
 mod tokens;
 
+pub use carried::{
+    BranchName, Carried, CarriedBranch, CarriedObservation, CarriedProject, CarriedPrompt, CarriedSession,
+    CarriedSummary, Revision,
+};
 pub use event::{Agent, Event, EventKind, Outcome, StartSource};
 pub use identity::Identity;
 pub use memory::{Draft, Observation, Priority, Prompt, Source, Status, Summary, SummaryDraft};

@@ -10,6 +10,7 @@ mod recall;
 mod scope;
 mod score;
 mod search;
+mod selection;
 mod suggest;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use recall::{may_recall, recall};
 pub use scope::{project_names, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};
 pub use search::{Using, search, search_with, similar};
+pub use selection::Selection;
 pub use suggest::{Suggestion, did_you_mean};
 pub use timeline::{Anchor, timeline};
 pub use topic::Branch;

@@ -3,6 +3,7 @@
 mod aliases;
 mod branches;
 mod calls;
+mod carry;
 mod change;
 mod error;
 mod open;
@@ -22,6 +23,6 @@ pub(crate) use open::{Schema, open_readable, open_writable};
 pub use open::{Store, require_sqlite_version};
 pub use outbox::{Fate, Notice, NoticeCount};
 pub use read::Counts;
-pub use restore::{Kept, Pointer, Restored, RestoredProject, State};
+pub use restore::{Kept, MainProject, Pointer, Restored, RestoredProject, State};
 pub(crate) use rows::{OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, observation, prompt, summary};
 pub use write::{NewObservation, NewPrompt, NewSummary, Standing, Stored, Transaction};

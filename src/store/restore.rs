@@ -3,8 +3,10 @@
 use rusqlite::OptionalExtension;
 
 use super::write::content_key;
-use super::{NewPrompt, NewSummary, Place, StoreError, Transaction};
-use crate::model::{Draft, Priority, Source, Status, Timestamp};
+use super::{Adoption, NewPrompt, NewSummary, Place, StoreError, Transaction};
+use crate::model::{
+    BranchName, CarriedBranch, CarriedSession, Draft, Priority, Source, Status, Timestamp,
+};
 
 /// An observation as it was elsewhere. What it points to is said afterwards, when that is there as well
 /// ([`Transaction::point_to`]).
@@ -59,6 +61,16 @@ pub struct RestoredProject<'a> {
     pub root: &'a str,
     pub remote: Option<&'a str>,
     pub created_at: Timestamp,
+}
+
+/// A main checkout, or a directory outside git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the columns of `projects`")]
+pub struct MainProject {
+    pub id: i64,
+    pub key: String,
+    pub name: String,
+    pub remote: Option<String>,
 }
 
 /// One of the pointers between observations.
@@ -139,7 +151,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Sql`].
     pub(crate) fn restore_prompt(&self, uid: &str, new: &NewPrompt<'_>) -> Result<Kept, StoreError> {
-        match self.id_of_uid("SELECT id FROM prompts WHERE uid = ?1", uid)? {
+        match self.prompt_of_uid(uid)? {
             Some(id) => Ok(Kept::SameUid(id)),
             None => Ok(Kept::New(self.insert_prompt(uid, new)?)),
         }
@@ -150,7 +162,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Sql`].
     pub(crate) fn restore_summary(&self, uid: &str, new: &NewSummary<'_>) -> Result<Kept, StoreError> {
-        match self.id_of_uid("SELECT id FROM summaries WHERE uid = ?1", uid)? {
+        match self.summary_of_uid(uid)? {
             Some(id) => Ok(Kept::SameUid(id)),
             None => Ok(Kept::New(self.insert_summary(uid, new)?)),
         }
@@ -162,6 +174,22 @@ impl Transaction<'_> {
     /// [`StoreError::Sql`].
     pub fn observation_of_uid(&self, uid: &str) -> Result<Option<i64>, StoreError> {
         self.id_of_uid("SELECT id FROM observations WHERE uid = ?1", uid)
+    }
+
+    /// The summary of a uid.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn summary_of_uid(&self, uid: &str) -> Result<Option<i64>, StoreError> {
+        self.id_of_uid("SELECT id FROM summaries WHERE uid = ?1", uid)
+    }
+
+    /// The prompt of a uid.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn prompt_of_uid(&self, uid: &str) -> Result<Option<i64>, StoreError> {
+        self.id_of_uid("SELECT id FROM prompts WHERE uid = ?1", uid)
     }
 
     fn id_of_uid(&self, sql: &str, uid: &str) -> Result<Option<i64>, StoreError> {
@@ -195,6 +223,120 @@ impl Transaction<'_> {
                 project.created_at.0,
             ))?;
         Ok(self.tx.last_insert_rowid())
+    }
+
+    /// Every main checkout and directory outside git.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn main_projects(&self) -> Result<Vec<MainProject>, StoreError> {
+        let sql = "SELECT id, key, name, remote FROM projects WHERE worktree = '' ORDER BY id";
+        let mut statement = self.tx.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| {
+            Ok(MainProject { id: row.get(0)?, key: row.get(1)?, name: row.get(2)?, remote: row.get(3)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The branch of a project, with the project into which it was adopted; made if it is new.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn branch_named(&self, project: i64, branch: &BranchName) -> Result<(i64, Option<i64>), StoreError> {
+        self.tx
+            .prepare_cached("INSERT OR IGNORE INTO branches (project, name, born) VALUES (?1, ?2, ?3)")?
+            .execute((project, &branch.name, &branch.born))?;
+        let sql = "SELECT id, adopted_into FROM branches WHERE project = ?1 AND name = ?2 AND born = ?3";
+        Ok(self
+            .tx
+            .prepare_cached(sql)?
+            .query_row((project, &branch.name, &branch.born), |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
+    /// Keeps what is known elsewhere of a branch, and its adoption, where nothing is known here. One whose adoption was
+    /// taken back here stays so.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn restore_branch(
+        &self,
+        project: i64,
+        branch: &CarriedBranch,
+        adopted_into: Option<i64>,
+    ) -> Result<(), StoreError> {
+        let known: Option<i64> = self
+            .tx
+            .prepare_cached("SELECT id FROM branches WHERE project = ?1 AND name = ?2 AND born = ?3")?
+            .query_row((project, &branch.name.name, &branch.name.born), |row| row.get(0))
+            .optional()?;
+        let (id, adopted) = self.branch_named(project, &branch.name)?;
+        self.tx
+            .prepare_cached(
+                "UPDATE branches SET base = coalesce(base, ?2), head = coalesce(head, ?3), own = coalesce(own, ?4),
+                   held = CASE WHEN ?5 THEN ?6 ELSE held END WHERE id = ?1",
+            )?
+            .execute((id, &branch.base, &branch.head, &branch.own, known.is_none(), branch.held))?;
+        let held: bool =
+            self.tx.query_row("SELECT held FROM branches WHERE id = ?1", [id], |row| row.get(0))?;
+        if let (None, Some(parent), false) = (adopted, adopted_into, held) {
+            let why = Adoption {
+                matched_by: branch.matched_by.clone().unwrap_or_default(),
+                reason: branch.reason.clone().unwrap_or_default(),
+            };
+            self.adopt(id, parent, &why, branch.adopted_at.unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    /// Notes that a session was in a project, as it was noted elsewhere.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn restore_session(&self, project: i64, session: &CarriedSession) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached(
+                "INSERT INTO sessions (session, project, branch, head_start, head_last, started_at, last_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (session, project) DO NOTHING",
+            )?
+            .execute((
+                &session.session,
+                project,
+                &session.branch,
+                &session.head_start,
+                &session.head_last,
+                session.started_at.0,
+                session.last_at.0,
+            ))?;
+        Ok(())
+    }
+
+    /// Lets another project see an observation that belongs to no branch, unless one does already; tells whether that
+    /// is a change.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn merge_loose(&self, id: i64, into: i64) -> Result<bool, StoreError> {
+        let sql = "UPDATE observations SET merged_into = ?2
+                   WHERE id = ?1 AND branch IS NULL AND merged_into IS NULL AND project <> ?2";
+        Ok(self.tx.prepare_cached(sql)?.execute((id, into))? > 0)
+    }
+
+    /// Does all of something, or nothing of it.
+    ///
+    /// # Errors
+    /// What `work` says; its changes are taken back then.
+    pub fn attempt<T, E: From<StoreError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let run = |sql: &str| -> Result<(), StoreError> {
+            self.tx.prepare_cached(sql)?.execute([])?;
+            Ok(())
+        };
+        run("SAVEPOINT record")?;
+        let outcome = work();
+        if outcome.is_err() {
+            run("ROLLBACK TO record")?;
+        }
+        run("RELEASE record")?;
+        outcome
     }
 
     /// The standing of an observation.
