@@ -6,6 +6,8 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use super::when;
 use crate::commands::adopt::AdoptArgs;
+use crate::commands::export::ExportArgs;
+use crate::commands::import::ImportArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
 use crate::commands::project::ProjectCommand;
@@ -65,6 +67,10 @@ pub enum Command {
     Context(ScopeArgs),
     /// Remember a text as it stands
     Remember(RememberArgs),
+    /// Write the memory, or a part of it, to take along
+    Export(ExportArgs),
+    /// Take in what was exported, here or elsewhere
+    Import(ImportArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
     /// List projects, or say that two are one

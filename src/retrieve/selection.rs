@@ -13,7 +13,7 @@ use crate::store::{Store, StoreError};
 pub struct Selection {
     /// What is asked for.
     pub filter: Filter,
-    /// Any of these; empty = all. Only observations have a state.
+    /// Any of these; empty = all. Only observations have a state: other records pass.
     pub statuses: Vec<Status>,
 }
 
@@ -51,8 +51,7 @@ impl Selection {
         for table in self.tables() {
             let (name, alias, condition) = (table.name, table.alias, self.condition(table));
             for column in ["project", "merged_into"] {
-                parts
-                    .push(format!("SELECT {alias}.{column} FROM {name} {alias} WHERE 1 {}", condition.sql));
+                parts.push(format!("SELECT {alias}.{column} FROM {name} {alias} WHERE 1 {}", condition.sql));
                 values.extend(condition.values.iter().cloned());
             }
         }
@@ -73,7 +72,6 @@ impl Selection {
 
     fn tables(&self) -> impl Iterator<Item = Table> + '_ {
         tables(&self.filter)
-            .filter(|table| self.statuses.is_empty() || table.kind == RecordKind::Observation)
     }
 
     fn condition(&self, table: Table) -> Condition {

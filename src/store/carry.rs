@@ -111,7 +111,8 @@ impl Store {
         );
         let found = self.conn.prepare_cached(&sql)?.query_row([id], observation).optional()?;
         let Some(mut found) = found else { return Ok(None) };
-        let sources = "SELECT o.uid FROM sources s JOIN observations o ON o.id = s.source WHERE s.observation = ?1
+        let sources =
+            "SELECT o.uid FROM sources s JOIN observations o ON o.id = s.source WHERE s.observation = ?1
                        ORDER BY o.uid";
         found.sources = self
             .conn

@@ -4,9 +4,7 @@ use rusqlite::OptionalExtension;
 
 use super::write::content_key;
 use super::{Adoption, NewPrompt, NewSummary, Place, StoreError, Transaction};
-use crate::model::{
-    BranchName, CarriedBranch, CarriedSession, Draft, Priority, Source, Status, Timestamp,
-};
+use crate::model::{BranchName, CarriedBranch, CarriedSession, Draft, Priority, Source, Status, Timestamp};
 
 /// An observation as it was elsewhere. What it points to is said afterwards, when that is there as well
 /// ([`Transaction::point_to`]).

@@ -209,8 +209,7 @@ pub fn write_folder(
         }
     }
     let archived_too = selection.statuses.contains(&Status::Archived);
-    let others: Vec<String> =
-        manifest.entries.keys().filter(|uid| !seen.contains(*uid)).cloned().collect();
+    let others: Vec<String> = manifest.entries.keys().filter(|uid| !seen.contains(*uid)).cloned().collect();
     for uid in others {
         let is_gone = match store.status_of_uid(&uid)? {
             None => true,
@@ -322,7 +321,10 @@ mod tests {
 
     #[test]
     fn names_of_files_are_small_letters_and_digits() {
-        assert_eq!(file_name("Retries: three, then../../etc", "0123456789"), "retries-three-then-etc-01234567");
+        assert_eq!(
+            file_name("Retries: three, then../../etc", "0123456789"),
+            "retries-three-then-etc-01234567"
+        );
         assert_eq!(file_name("登录", "0123456789"), "01234567");
         assert!(slug(&"word ".repeat(100)).len() <= MAX_SLUG);
     }

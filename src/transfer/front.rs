@@ -137,8 +137,7 @@ fn scalar(text: &str) -> String {
 /// Whether every reader of YAML takes it for just this text.
 fn is_plain(text: &str) -> bool {
     let word = text.to_ascii_lowercase();
-    let is_other =
-        ["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&word.as_str());
+    let is_other = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&word.as_str());
     let first = text.chars().next().is_some_and(|c| c.is_alphabetic() || c == '/' || c == '.');
     let is_number = text.trim_start_matches('.').starts_with(|c: char| c.is_ascii_digit());
     first

@@ -66,7 +66,11 @@ pub fn read_lines(
                 Err(why) => merger.report.problem(at(), why),
             }
         }
-        if dry_run { open = Some(tx) } else { tx.commit()? }
+        if dry_run {
+            open = Some(tx)
+        } else {
+            tx.commit()?
+        }
         progress(chunk.iter().map(|line| line.bytes.len() as u64).sum());
     }
     if !begun {

@@ -148,8 +148,7 @@ impl<'a> Merger<'a> {
         if theirs.text.title.trim().is_empty() && theirs.text.narrative.trim().is_empty() {
             return Err(Refusal::Record(String::from("it has neither `title` nor `narrative`")));
         }
-        let place =
-            self.place(tx, &theirs.project, theirs.branch.as_ref(), theirs.merged_into.as_deref())?;
+        let place = self.place(tx, &theirs.project, theirs.branch.as_ref(), theirs.merged_into.as_deref())?;
         let state = state_of(theirs);
         let kept = index::restore_observation(
             tx,
@@ -215,12 +214,7 @@ impl<'a> Merger<'a> {
     fn summary(&mut self, tx: &Transaction<'_>, theirs: &CarriedSummary) -> Result<(), Refusal> {
         uid(&theirs.uid)?;
         let new = NewSummary {
-            place: self.place(
-                tx,
-                &theirs.project,
-                theirs.branch.as_ref(),
-                theirs.merged_into.as_deref(),
-            )?,
+            place: self.place(tx, &theirs.project, theirs.branch.as_ref(), theirs.merged_into.as_deref())?,
             session: &theirs.session,
             prompt_number: theirs.prompt_number,
             text: &theirs.text,
@@ -237,12 +231,7 @@ impl<'a> Merger<'a> {
     fn prompt(&mut self, tx: &Transaction<'_>, theirs: &CarriedPrompt) -> Result<(), Refusal> {
         uid(&theirs.uid)?;
         let new = NewPrompt {
-            place: self.place(
-                tx,
-                &theirs.project,
-                theirs.branch.as_ref(),
-                theirs.merged_into.as_deref(),
-            )?,
+            place: self.place(tx, &theirs.project, theirs.branch.as_ref(), theirs.merged_into.as_deref())?,
             session: &theirs.session,
             number: theirs.number,
             text: &theirs.text,

@@ -1,8 +1,8 @@
 //! A record as a Markdown file: what people read and change, in an order that never changes. What differs from person
 //! to person (hits, the time of the last change) or what git keeps (revisions) is not in it.
 
-use super::front::{self, Page, Value};
 use super::VERSION;
+use super::front::{self, Page, Value};
 use crate::git;
 use crate::model::{
     Carried, CarriedObservation, CarriedProject, CarriedPrompt, CarriedSummary, Draft, Priority, Source,

@@ -110,8 +110,7 @@ impl Places {
         };
         if key == project.key {
             for alias in &project.aliases {
-                let is_known =
-                    here.iter().any(|other| other.key == *alias) || tx.meaning(alias)? != *alias;
+                let is_known = here.iter().any(|other| other.key == *alias) || tx.meaning(alias)? != *alias;
                 if !is_known {
                     tx.alias(alias, &key)?;
                 }

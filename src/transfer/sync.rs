@@ -9,8 +9,8 @@ use super::{Report, TransferError, page};
 use crate::index;
 use crate::model::{Carried, CarriedObservation, Status, Timestamp};
 use crate::privacy::Cleaner;
-use crate::retrieve::{RecordKind, Scope};
 use crate::retrieve::{Filter, Selection};
+use crate::retrieve::{RecordKind, Scope};
 use crate::store::{Pointer, Revised, State, Store, StoreError, Transaction};
 
 /// Files of one transaction: other writers wait no longer than for these.
@@ -56,7 +56,11 @@ pub fn read_folder(
         for (path, _) in chunk {
             work.file(&tx, path)?;
         }
-        if dry_run { open = Some(tx) } else { tx.commit()? }
+        if dry_run {
+            open = Some(tx)
+        } else {
+            tx.commit()?
+        }
         progress(chunk.len() as u64);
     }
     let tx = match open.take() {
@@ -139,8 +143,7 @@ impl Work<'_> {
                 .problem(path, "only observations can be changed in their files; take the change back");
             return Ok(());
         };
-        let unchanged_here =
-            agreed.is_some_and(|agreed| [&ours.hash, &ours.redacted].contains(&&agreed));
+        let unchanged_here = agreed.is_some_and(|agreed| [&ours.hash, &ours.redacted].contains(&&agreed));
         let done = if unchanged_here {
             self.edit(tx, ours.id, &theirs, path)?
         } else {
@@ -201,7 +204,12 @@ impl Work<'_> {
     }
 
     /// Takes over what is not text.
-    fn restate(&mut self, tx: &Transaction<'_>, id: i64, theirs: &CarriedObservation) -> Result<(), StoreError> {
+    fn restate(
+        &mut self,
+        tx: &Transaction<'_>,
+        id: i64,
+        theirs: &CarriedObservation,
+    ) -> Result<(), StoreError> {
         let ours = tx.state(id)?;
         tx.set_state(
             id,
@@ -267,9 +275,9 @@ impl Work<'_> {
         }
         let Some(record) = folder::record(self.store, RecordKind::Observation, id)? else { return Ok(()) };
         let ours = self.ours(tx, &record)?;
-        let unchanged_here = agreed.zip(ours).is_some_and(|(agreed, ours)| {
-            agreed.hash == ours.hash || agreed.hash == ours.redacted
-        });
+        let unchanged_here = agreed
+            .zip(ours)
+            .is_some_and(|(agreed, ours)| agreed.hash == ours.hash || agreed.hash == ours.redacted);
         if unchanged_here {
             tx.set_status(id, Status::Archived)?;
             self.merger.report.archived += 1;
