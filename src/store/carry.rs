@@ -17,6 +17,14 @@ impl Store {
         Ok(self.conn.unchecked_transaction()?)
     }
 
+    /// Which memory this is, among all there are.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn identity(&self) -> Result<String, StoreError> {
+        Ok(self.conn.query_row("SELECT id FROM identity", [], |row| row.get(0))?)
+    }
+
     /// Some projects, main checkouts first, by name.
     ///
     /// # Errors

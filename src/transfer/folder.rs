@@ -156,7 +156,7 @@ pub fn write_folder(
 ) -> Result<FolderReport, TransferError> {
     let _snapshot = store.snapshot()?;
     fs::create_dir_all(dir).map_err(|source| TransferError::File { path: dir.to_owned(), source })?;
-    let mut manifest = Manifest::load(dir)?;
+    let mut manifest = Manifest::load(dir, &store.identity()?)?;
     let scan = Scan::of(dir)?;
     let projects = store.carried_projects(&selection.projects(store)?)?;
     let names = scan.names(&projects);

@@ -7,6 +7,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     Text(String),
+    /// A number, a time or an id: written as it is, read as a text.
+    Word(String),
     List(Vec<String>),
 }
 
@@ -34,6 +36,7 @@ impl Page {
                     }
                 }
                 Value::Text(value) => text.push_str(&format!("{key}: {}\n", scalar(value))),
+                Value::Word(value) => text.push_str(&format!("{key}: {value}\n")),
                 Value::List(items) => {
                     text.push_str(&format!("{key}:\n"));
                     for item in items {

@@ -1,5 +1,5 @@
-//! What this memory and a folder last agreed on. It lies in the folder and is not for git: it tells a file that was
-//! deleted from one that never was there, and who changed what since.
+//! What one memory and a folder last agreed on. It lies in the folder and is not for git: it tells a file that was
+//! deleted from one that never was there, and who changed what since. Each memory has its own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,18 +23,21 @@ pub(super) struct Agreed {
 }
 
 /// By uid.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Manifest {
+    file: PathBuf,
     pub entries: BTreeMap<String, Agreed>,
 }
 
 impl Manifest {
-    /// That of a folder; an empty one where nothing was agreed on.
-    pub(super) fn load(dir: &Path) -> Result<Self, TransferError> {
-        let path = file(dir);
+    /// That of a memory in a folder; an empty one where nothing was agreed on.
+    pub(super) fn load(dir: &Path, memory: &str) -> Result<Self, TransferError> {
+        let path = dir.join(FOLDER).join(memory);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Self { file: path, entries: BTreeMap::new() });
+            }
             Err(source) => return Err(TransferError::File { path, source }),
         };
         let mut lines = text.lines();
@@ -51,13 +54,12 @@ impl Manifest {
             let (hash, uid, path) = (parts.next()?, parts.next()?, parts.next()?);
             Some((uid.to_owned(), Agreed { hash: hash.to_owned(), path: path.to_owned() }))
         };
-        Ok(Self { entries: lines.filter_map(entry).collect() })
+        Ok(Self { entries: lines.filter_map(entry).collect(), file: path })
     }
 
     /// Writes it, and keeps git from seeing it.
     pub(super) fn save(&self, dir: &Path) -> Result<(), TransferError> {
-        let path = file(dir);
-        let fail = |source| TransferError::File { path: path.clone(), source };
+        let fail = |source| TransferError::File { path: self.file.clone(), source };
         fs::create_dir_all(dir.join(FOLDER)).map_err(fail)?;
         let ignore = dir.join(FOLDER).join(".gitignore");
         if !ignore.exists() {
@@ -67,7 +69,7 @@ impl Manifest {
         for (uid, Agreed { hash, path }) in &self.entries {
             text.push_str(&format!("{hash} {uid} {path}\n"));
         }
-        crate::config::replace(&path, text.as_bytes()).map_err(fail)
+        crate::config::replace(&self.file, text.as_bytes()).map_err(fail)
     }
 
     /// Notes that both sides are the same now.
@@ -79,10 +81,6 @@ impl Manifest {
     pub(super) fn hash_of(&self, uid: &str) -> Option<&str> {
         self.entries.get(uid).map(|agreed| agreed.hash.as_str())
     }
-}
-
-fn file(dir: &Path) -> PathBuf {
-    dir.join(FOLDER).join("manifest")
 }
 
 /// Of a text, whatever the ends of its lines.

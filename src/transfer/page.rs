@@ -26,7 +26,7 @@ pub(super) fn uid_of(text: &str) -> Option<String> {
 /// The page of a record; `None` for what has none.
 pub(super) fn write(record: &Carried) -> Option<String> {
     let mut page = Writer::default();
-    page.text("cmem", &VERSION.to_string());
+    page.word("cmem", &VERSION.to_string());
     page.text("kind", record.what());
     match record {
         Carried::Project(project) => {
@@ -40,13 +40,13 @@ pub(super) fn write(record: &Carried) -> Option<String> {
         }
         Carried::Observation(observation) => observation_page(&mut page, observation),
         Carried::Summary(summary) => {
-            page.text("uid", &summary.uid);
+            page.word("uid", &summary.uid);
             page.text("project", &summary.project);
             page.maybe("merged_into", summary.merged_into.as_deref());
             page.text("session", &summary.session);
             page.number("prompt", summary.prompt_number);
             page.text("model", &summary.model);
-            page.text("created", &summary.created_at.to_string());
+            page.word("created", &summary.created_at.to_string());
             let text = &summary.text;
             page.text("request", &text.request);
             page.text("investigated", &text.investigated);
@@ -56,12 +56,12 @@ pub(super) fn write(record: &Carried) -> Option<String> {
             page.text("notes", &text.notes);
         }
         Carried::Prompt(prompt) => {
-            page.text("uid", &prompt.uid);
+            page.word("uid", &prompt.uid);
             page.text("project", &prompt.project);
             page.maybe("merged_into", prompt.merged_into.as_deref());
             page.text("session", &prompt.session);
             page.number("prompt", Some(prompt.number));
-            page.text("created", &prompt.created_at.to_string());
+            page.word("created", &prompt.created_at.to_string());
             page.body("text", &prompt.text);
         }
         Carried::Branch(_) | Carried::Session(_) => return None,
@@ -71,7 +71,7 @@ pub(super) fn write(record: &Carried) -> Option<String> {
 
 fn observation_page(page: &mut Writer, observation: &CarriedObservation) {
     let text = &observation.text;
-    page.text("uid", &observation.uid);
+    page.word("uid", &observation.uid);
     page.text("type", &text.r#type);
     page.text("title", &text.title);
     page.text("subtitle", &text.subtitle);
@@ -84,11 +84,11 @@ fn observation_page(page: &mut Writer, observation: &CarriedObservation) {
         page.text("priority", observation.priority.name());
     }
     if observation.pinned {
-        page.text("pinned", "true");
+        page.word("pinned", "true");
     }
-    page.maybe("expires", observation.expires_at.map(|at| at.to_string()).as_deref());
-    page.maybe("superseded_by", observation.superseded_by.as_deref());
-    page.maybe("contests", observation.contests.as_deref());
+    page.word("expires", &observation.expires_at.map(|at| at.to_string()).unwrap_or_default());
+    page.word("superseded_by", observation.superseded_by.as_deref().unwrap_or_default());
+    page.word("contests", observation.contests.as_deref().unwrap_or_default());
     page.list("sources", &observation.sources);
     page.list("concepts", &text.concepts);
     page.list("keywords", &text.keywords);
@@ -101,7 +101,7 @@ fn observation_page(page: &mut Writer, observation: &CarriedObservation) {
     page.maybe("agent", observation.agent.as_deref());
     page.text("model", &observation.model);
     page.number("tokens", Some(observation.tokens_spent).filter(|tokens| *tokens != 0));
-    page.text("created", &observation.created_at.to_string());
+    page.word("created", &observation.created_at.to_string());
     page.body("narrative", &text.narrative);
 }
 
@@ -232,7 +232,13 @@ impl Writer {
     }
 
     fn number(&mut self, key: &str, value: Option<i64>) {
-        self.maybe(key, value.map(|value| value.to_string()).as_deref());
+        self.word(key, &value.map(|value| value.to_string()).unwrap_or_default());
+    }
+
+    fn word(&mut self, key: &str, value: &str) {
+        if !value.is_empty() {
+            self.0.fields.push((key.to_owned(), Value::Word(value.to_owned())));
+        }
     }
 
     fn list(&mut self, key: &str, values: &[String]) {
@@ -262,7 +268,7 @@ impl Reader {
     fn text(&mut self, key: &str) -> Result<Option<String>, String> {
         match self.take(key) {
             None => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
+            Some(Value::Text(text) | Value::Word(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
             Some(Value::List(items)) if items.is_empty() => Ok(None),
             Some(Value::List(_)) => Err(format!("`{key}` is a list; it must be a text")),
         }
@@ -276,7 +282,7 @@ impl Reader {
         match self.take(key) {
             None => Ok(Vec::new()),
             Some(Value::List(items)) => Ok(items),
-            Some(Value::Text(_)) => Err(format!("`{key}` must be a list, one `  - item` a line")),
+            Some(Value::Text(_) | Value::Word(_)) => Err(format!("`{key}` must be a list, one `  - item` a line")),
         }
     }
 

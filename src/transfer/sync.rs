@@ -34,7 +34,7 @@ pub fn read_folder(
     dry_run: bool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Report, TransferError> {
-    let manifest = Manifest::load(dir)?;
+    let manifest = Manifest::load(dir, &store.identity()?)?;
     let scan = Scan::of(dir)?;
     if scan.pages.is_empty() && scan.projects.is_empty() && manifest.entries.is_empty() {
         return Err(TransferError::Foreign(String::from("no file in it is a page of cmem")));

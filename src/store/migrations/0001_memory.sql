@@ -238,3 +238,7 @@ CREATE TABLE pieces (
 -- How often rows of `vectors` were taken away or moved: a cache from before is of no use.
 CREATE TABLE vector_epoch (epoch INTEGER NOT NULL) STRICT;
 INSERT INTO vector_epoch VALUES (0);
+
+-- Which memory this is: a folder that several take in remembers with each what they agreed on.
+CREATE TABLE identity (id TEXT NOT NULL) STRICT;
+INSERT INTO identity VALUES (lower(hex(randomblob(8))));
