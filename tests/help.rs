@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "hook",
     "drain",
     "queue",
@@ -11,6 +11,8 @@ const COMMANDS: [&str; 15] = [
     "get",
     "context",
     "remember",
+    "export",
+    "import",
     "install",
     "uninstall",
     "status",

@@ -15,6 +15,7 @@ mod common;
 mod adopt;
 mod adopt_matrix;
 mod architecture;
+mod carry;
 mod context;
 mod drain_failures;
 mod exactly_once;

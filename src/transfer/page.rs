@@ -282,7 +282,9 @@ impl Reader {
         match self.take(key) {
             None => Ok(Vec::new()),
             Some(Value::List(items)) => Ok(items),
-            Some(Value::Text(_) | Value::Word(_)) => Err(format!("`{key}` must be a list, one `  - item` a line")),
+            Some(Value::Text(_) | Value::Word(_)) => {
+                Err(format!("`{key}` must be a list, one `  - item` a line"))
+            }
         }
     }
 
