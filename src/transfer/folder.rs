@@ -238,10 +238,21 @@ pub fn write_folder(
     Ok(report)
 }
 
+/// A record as its page tells it. What a folder does not hold, such as archived sources, no page points to.
 pub(super) fn record(store: &Store, kind: RecordKind, id: i64) -> Result<Option<Carried>, TransferError> {
     Ok(match kind {
         RecordKind::Observation => {
-            store.carried_observation(id)?.map(|found| Carried::Observation(Box::new(found)))
+            let Some(mut found) = store.carried_observation(id)? else { return Ok(None) };
+            let mut shared = Vec::new();
+            for uid in [&found.superseded_by, &found.contests].into_iter().flatten().chain(&found.sources) {
+                if matches!(store.status_of_uid(uid)?, Some(Status::Active | Status::Superseded)) {
+                    shared.push(uid.clone());
+                }
+            }
+            found.superseded_by = found.superseded_by.filter(|uid| shared.contains(uid));
+            found.contests = found.contests.filter(|uid| shared.contains(uid));
+            found.sources.retain(|uid| shared.contains(uid));
+            Some(Carried::Observation(Box::new(found)))
         }
         RecordKind::Summary => store.carried_summary(id)?.map(Carried::Summary),
         RecordKind::Prompt => store.carried_prompt(id)?.map(Carried::Prompt),
