@@ -25,3 +25,4 @@ pub mod render;
 pub mod retrieve;
 pub mod spool;
 pub mod store;
+pub mod transfer;

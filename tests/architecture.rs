@@ -17,13 +17,17 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "drain" => vec![
             "privacy", "spool", "git", "observer", "store", "index", "retrieve", "hook", "adopt", "notices",
         ],
-        "commands" | "cli" => [&FLOW[..], &["adopt", "git", "hook", "notices", "cli", "commands"]].concat(),
+        "commands" | "cli" => {
+            [&FLOW[..], &["adopt", "git", "hook", "notices", "transfer", "cli", "commands"]].concat()
+        }
         // The hook answers from memory, so it reads through retrieve and render; it writes nothing there but the
         // pointers of what was merged since the last session.
         "hook" => vec!["privacy", "spool", "git", "drain", "adopt", "store", "retrieve", "render"],
         "git" => vec![],
         // Decides from what the store has recorded and what git says.
         "adopt" => vec!["git", "store"],
+        // Selects what goes out, and stores and indexes what comes in.
+        "transfer" => vec!["privacy", "git", "store", "index", "retrieve"],
         "notices" => vec!["privacy", "store"],
         // The store is the ground of both databases: the spool opens its file by the same rules.
         "spool" => vec!["privacy", "git", "store"],

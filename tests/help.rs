@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 27] = [
     "hook",
     "drain",
     "queue",
@@ -20,6 +20,8 @@ const COMMANDS: [&str; 25] = [
     "compact",
     "prune",
     "restore",
+    "export",
+    "import",
     "install",
     "uninstall",
     "status",

@@ -16,6 +16,7 @@ mod adopt;
 mod adopt_matrix;
 mod ageing;
 mod architecture;
+mod carry;
 mod context;
 mod correct;
 mod drain_failures;

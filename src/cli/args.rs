@@ -8,7 +8,9 @@ use super::when;
 use crate::commands::adopt::AdoptArgs;
 use crate::commands::compact::CompactArgs;
 use crate::commands::edit::EditArgs;
+use crate::commands::export::ExportArgs;
 use crate::commands::forget::ForgetArgs;
+use crate::commands::import::ImportArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
 use crate::commands::pin::PinArgs;
@@ -93,6 +95,10 @@ pub enum Command {
     Prune(PruneArgs),
     /// Bring back what was put away or has expired
     Restore(RestoreArgs),
+    /// Write the memory, or a part of it, to take along
+    Export(ExportArgs),
+    /// Take in what was exported, here or elsewhere
+    Import(ImportArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
     /// List projects, or say that two are one

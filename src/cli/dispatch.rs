@@ -103,6 +103,8 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Compact(args) => commands::compact::run(args, &paths, printer),
         Command::Prune(args) => commands::prune::run(args, &paths, printer),
         Command::Restore(args) => commands::restore::run(args, &paths, printer),
+        Command::Export(args) => commands::export::run(args, &paths, printer),
+        Command::Import(args) => commands::import::run(args, &paths, printer),
         Command::Adopt(args) => commands::adopt::run(args, &paths, printer),
         Command::Project(command) => commands::project::run(command, &paths, printer),
         Command::Install(args) => commands::install::run(args, &paths, printer),

@@ -19,7 +19,7 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
 ///
 /// # Errors
 /// A sentence that names the allowed forms.
-pub(super) fn until(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn until(text: &str) -> Result<Timestamp, String> {
     read(text, true)
 }
 

@@ -8,7 +8,7 @@ use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
 use crate::model::{RecordId, Status, Timestamp};
-use crate::store::{Restored, Store, StoreError};
+use crate::store::{BroughtBack, Store, StoreError};
 
 const WHAT: &str = "restore";
 
@@ -50,10 +50,10 @@ pub fn run(args: &RestoreArgs, paths: &Paths, printer: &mut Printer) -> Result<(
         let store = Store::open(paths).map_err(fail)?;
         let transaction = store.begin().map_err(fail)?;
         for id in ids {
-            match transaction.restore(id, Timestamp::now()).map_err(fail)? {
-                Restored::Back => answer.restored.push(id),
-                Restored::Stands(status) => answer.unchanged.push(Unchanged { id, status: Some(status) }),
-                Restored::Missing => answer.unchanged.push(Unchanged { id, status: None }),
+            match transaction.bring_back(id, Timestamp::now()).map_err(fail)? {
+                BroughtBack::Back => answer.restored.push(id),
+                BroughtBack::Stands(status) => answer.unchanged.push(Unchanged { id, status: Some(status) }),
+                BroughtBack::Missing => answer.unchanged.push(Unchanged { id, status: None }),
             }
         }
         transaction.commit().map_err(fail)?;

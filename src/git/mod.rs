@@ -16,3 +16,4 @@ pub use history::HistoryError;
 pub use merged::{MainLines, Recorded, Test, Verdict};
 pub use project::{home_of, identify, is_repository, linked_main, resolve};
 pub use touched::changed_files;
+pub use url::remote_id;

@@ -25,6 +25,26 @@ pub(super) fn without_credentials(url: &str) -> Option<String> {
     Some(format!("{scheme}://{user}{host}{path}"))
 }
 
+/// The same for every way to spell the URL of one repository: host and path, without scheme, user, port and `.git`.
+pub fn remote_id(url: &str) -> String {
+    let url = url.trim().trim_end_matches('/');
+    let url = url.strip_suffix(".git").unwrap_or(url);
+    let (host, path) = match url.split_once("://") {
+        Some(("file", path)) => return path.to_owned(),
+        Some((_, rest)) => rest.split_once('/').unwrap_or((rest, "")),
+        None => match url.split_once(':') {
+            Some((host, path)) if !host.contains('/') => (host, path),
+            _ => return url.to_owned(),
+        },
+    };
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    format!("{}/{}", host.to_lowercase(), path.trim_start_matches('/'))
+}
+
 /// `user@host:path`, or a plain path.
 fn scp_like(url: &str) -> Option<String> {
     let before_path = url.split('/').next().unwrap_or_default();
@@ -62,6 +82,20 @@ mod tests {
         ] {
             assert_eq!(without_credentials(url).as_deref(), kept, "{url}");
         }
+    }
+
+    #[test]
+    fn one_repository_has_one_name_however_it_is_reached() {
+        for url in [
+            "https://Host.example/x/y.git",
+            "https://host.example/x/y/",
+            "ssh://git@host.example:22/x/y.git",
+            "git@host.example:x/y.git",
+        ] {
+            assert_eq!(remote_id(url), "host.example/x/y", "{url}");
+        }
+        assert_eq!(remote_id("/srv/git/x.git"), "/srv/git/x");
+        assert_ne!(remote_id("https://host.example/x/y"), remote_id("https://host.example/x/z"));
     }
 
     proptest! {

@@ -9,7 +9,7 @@ mod vectors;
 
 pub use fts::{
     forget_observation, forget_prompt, forget_summary, purge, record_consolidated, record_observation,
-    record_prompt, record_summary, revise_observation,
+    record_prompt, record_summary, restore_observation, restore_prompt, restore_summary, revise_observation,
 };
 pub use meaning::Meaning;
 pub use reembed::{embed_some, unembedded};

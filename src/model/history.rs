@@ -1,11 +1,11 @@
 //! What stands around an observation.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Draft, Timestamp};
 
 /// What an observation said before an edit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     /// When it was edited.
     pub until: Timestamp,

@@ -9,6 +9,7 @@ pub const ASSISTANT: &str = "assistant";
 
 /// What an observer proposes to remember; no id, no time, no place yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Draft {
     /// One of the mode's types, or any other word.
     pub r#type: String,
@@ -33,8 +34,24 @@ pub struct Draft {
     pub supersedes: Vec<i64>,
 }
 
+impl Draft {
+    /// Every text, to be changed in place.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        let lists = [
+            &mut self.facts,
+            &mut self.concepts,
+            &mut self.keywords,
+            &mut self.files_read,
+            &mut self.files_modified,
+        ];
+        let single = [&mut self.title, &mut self.subtitle, &mut self.narrative];
+        single.into_iter().chain(lists.into_iter().flatten()).collect()
+    }
+}
+
 /// What an observer says about a session so far; empty strings where it says nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 #[expect(missing_docs, reason = "the field names are the documentation")]
 pub struct SummaryDraft {
     pub request: String,
@@ -49,6 +66,18 @@ impl SummaryDraft {
     /// Every text, in the order in which it is read.
     pub fn texts(&self) -> [&str; 6] {
         [&self.request, &self.investigated, &self.learned, &self.completed, &self.next_steps, &self.notes]
+    }
+
+    /// The same, to be changed in place.
+    pub fn texts_mut(&mut self) -> [&mut String; 6] {
+        [
+            &mut self.request,
+            &mut self.investigated,
+            &mut self.learned,
+            &mut self.completed,
+            &mut self.next_steps,
+            &mut self.notes,
+        ]
     }
 }
 

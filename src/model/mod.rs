@@ -1,5 +1,6 @@
 //! The nouns of cmem. Plain data: no file, no network, no SQL.
 
+mod carried;
 mod event;
 mod history;
 mod identity;
@@ -9,6 +10,10 @@ mod record_id;
 mod time;
 mod tokens;
 
+pub use carried::{
+    BranchName, Carried, CarriedBranch, CarriedObservation, CarriedProject, CarriedPrompt, CarriedSession,
+    CarriedSummary,
+};
 pub use event::{Agent, Event, EventKind, Outcome, StartSource};
 pub use history::{Links, Revision};
 pub use identity::Identity;

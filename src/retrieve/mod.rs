@@ -16,6 +16,7 @@ mod review;
 mod scope;
 mod score;
 mod search;
+mod selection;
 mod suggest;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,7 @@ pub use review::{Others, Waiting, Why, count_in_review, in_review, others};
 pub use scope::{names_in, project_names, root_of, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};
 pub use search::{Using, search, search_with, similar};
+pub use selection::Selection;
 pub use suggest::{Suggestion, did_you_mean};
 pub use timeline::{Anchor, timeline};
 pub use topic::Branch;

@@ -18,7 +18,7 @@ pub struct Use {
 
 /// What became of an observation that was to be brought back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restored {
+pub enum BroughtBack {
     /// It is in use again.
     Back,
     /// It was not put away, but stands so.
@@ -106,13 +106,13 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Sql`].
-    pub fn restore(&self, id: i64, now: Timestamp) -> Result<Restored, StoreError> {
+    pub fn bring_back(&self, id: i64, now: Timestamp) -> Result<BroughtBack, StoreError> {
         let row: Option<(String, Option<i64>)> = self
             .tx
             .prepare_cached("SELECT status, expires_at FROM observations WHERE id = ?1")?
             .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        let Some((status, expires_at)) = row else { return Ok(Restored::Missing) };
+        let Some((status, expires_at)) = row else { return Ok(BroughtBack::Missing) };
         let expires_at = expires_at.map(Timestamp);
         let status: Status = serde_json::from_value(status.into())?;
         match status.at(now, expires_at) {
@@ -122,9 +122,9 @@ impl Transaction<'_> {
                     self.expire(id, None)?;
                 }
                 self.tx.execute("UPDATE observations SET last_hit_at = ?2 WHERE id = ?1", (id, now.0))?;
-                Ok(Restored::Back)
+                Ok(BroughtBack::Back)
             }
-            status => Ok(Restored::Stands(status)),
+            status => Ok(BroughtBack::Stands(status)),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use rusqlite::OptionalExtension;
 
+use super::consolidate::own_key;
 use super::rows;
 use super::write::content_key;
 use super::{StoreError, Transaction};
@@ -29,7 +30,17 @@ impl Transaction<'_> {
         if old == (Draft { supersedes: Vec::new(), ..draft.clone() }) {
             return Ok(Revised::Unchanged);
         }
-        let key = content_key(&draft.title, &draft.narrative);
+        let put_together: Option<String> = self
+            .tx
+            .prepare_cached(
+                "SELECT uid FROM observations WHERE id = ?1 AND id IN (SELECT observation FROM sources)",
+            )?
+            .query_row([id], |row| row.get(0))
+            .optional()?;
+        let key = match put_together {
+            Some(uid) => own_key(&uid),
+            None => content_key(&draft.title, &draft.narrative),
+        };
         let same: Option<i64> = self
             .tx
             .prepare_cached(

@@ -44,8 +44,8 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Sql`].
     pub(crate) fn consolidate(&self, new: &NewObservation<'_>, sources: &[i64]) -> Result<i64, StoreError> {
-        // It may say just what one of its sources says, and both stay.
-        let id = self.insert_observation(new, &key(sources, Timestamp::now()))?;
+        let uid = uuid::Uuid::now_v7().to_string();
+        let id = self.insert_observation(new, &uid, &own_key(&uid))?;
         for source in sources {
             self.tx.execute("INSERT INTO sources (observation, source) VALUES (?1, ?2)", (id, source))?;
             self.set_status(*source, Status::Archived)?;
@@ -84,12 +84,7 @@ impl Transaction<'_> {
     }
 }
 
-/// A key that no text has.
-fn key(sources: &[i64], at: Timestamp) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    hash.update(b"put together");
-    for number in sources.iter().chain([&at.0]) {
-        hash.update(number.to_le_bytes());
-    }
-    hash.finalize().into()
+/// A key that no text has, so that what was put together may say just what one of its sources says.
+pub(super) fn own_key(uid: &str) -> [u8; 32] {
+    Sha256::new().chain_update(b"put together").chain_update(uid).finalize().into()
 }

@@ -47,6 +47,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether a value was not acceptable, and the database is well.
+    pub fn is_about_a_value(&self) -> bool {
+        match self {
+            Self::Value(_) => true,
+            Self::Sql(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation),
+            _ => false,
+        }
+    }
+
     /// Whether another process holds the database: worth another try.
     pub fn is_busy(&self) -> bool {
         matches!(

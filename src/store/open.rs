@@ -64,6 +64,15 @@ impl Store {
         Ok(Self { conn })
     }
 
+    /// An empty memory that leaves no trace.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn in_passing() -> Result<Self, StoreError> {
+        let conn = open_writable(Path::new(":memory:"), &SCHEMA, Duration::ZERO)?;
+        Ok(Self { conn })
+    }
+
     /// The folder that it lies in; `None` for one that is not in a file.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         let file = Path::new(self.conn.path()?);

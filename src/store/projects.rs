@@ -53,7 +53,7 @@ impl Transaction<'_> {
     }
 
     /// The name itself, else qualified by the folder above, else by a hash of the path.
-    fn free_name(&self, name: &str, root: &str) -> Result<String, StoreError> {
+    pub(super) fn free_name(&self, name: &str, root: &str) -> Result<String, StoreError> {
         let above = Path::new(root).parent().map(|parent| last_part(&parent.to_string_lossy()).to_owned());
         let hash = Sha256::digest(root.as_bytes());
         let hash = format!("{:02x}{:02x}{:02x}", hash[0], hash[1], hash[2]);

@@ -58,6 +58,7 @@ CREATE TABLE adoption_checks (
 
 CREATE TABLE prompts (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  uid         TEXT NOT NULL UNIQUE,
   project     INTEGER NOT NULL REFERENCES projects (id),
   branch      INTEGER REFERENCES branches (id),
   merged_into INTEGER REFERENCES projects (id),
@@ -147,6 +148,7 @@ CREATE INDEX sources_source ON sources (source);
 
 CREATE TABLE summaries (
   id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  uid           TEXT NOT NULL UNIQUE,
   project       INTEGER NOT NULL REFERENCES projects (id),
   branch        INTEGER REFERENCES branches (id),
   merged_into   INTEGER REFERENCES projects (id),
@@ -249,3 +251,7 @@ CREATE TABLE pieces (
 -- How often rows of `vectors` were taken away or moved: a cache from before is of no use.
 CREATE TABLE vector_epoch (epoch INTEGER NOT NULL) STRICT;
 INSERT INTO vector_epoch VALUES (0);
+
+-- Which memory this is: a folder that several take in remembers with each what they agreed on.
+CREATE TABLE identity (id TEXT NOT NULL) STRICT;
+INSERT INTO identity VALUES (lower(hex(randomblob(8))));
