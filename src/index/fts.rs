@@ -3,7 +3,9 @@
 use super::meaning::{self, Meaning};
 use super::split::tokens;
 use crate::model::{Draft, Timestamp};
-use crate::store::{NewObservation, NewPrompt, NewSummary, Revised, StoreError, Stored, Transaction};
+use crate::store::{
+    Kept, NewObservation, NewPrompt, NewSummary, Restored, Revised, StoreError, Stored, Transaction,
+};
 
 /// Stores an observation with its index row and its meaning.
 ///
@@ -15,6 +17,42 @@ pub fn record_observation(tx: &Transaction<'_>, new: &NewObservation<'_>) -> Res
         add(tx, stored.id, new.draft)?;
     }
     Ok(stored)
+}
+
+/// Keeps an observation that was made elsewhere, with its index row and its meaning, unless it is here.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn restore_observation(tx: &Transaction<'_>, new: &Restored<'_>) -> Result<Kept, StoreError> {
+    let kept = tx.restore_observation(new)?;
+    if let Kept::New(id) = kept {
+        add(tx, id, new.draft)?;
+    }
+    Ok(kept)
+}
+
+/// Keeps a prompt that was made elsewhere, with its index row, unless it is here.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn restore_prompt(tx: &Transaction<'_>, uid: &str, new: &NewPrompt<'_>) -> Result<Kept, StoreError> {
+    let kept = tx.restore_prompt(uid, new)?;
+    if let Kept::New(id) = kept {
+        add_prompt(tx, id, new)?;
+    }
+    Ok(kept)
+}
+
+/// Keeps a summary that was made elsewhere, with its index row, unless it is here.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn restore_summary(tx: &Transaction<'_>, uid: &str, new: &NewSummary<'_>) -> Result<Kept, StoreError> {
+    let kept = tx.restore_summary(uid, new)?;
+    if let Kept::New(id) = kept {
+        add_summary(tx, id, new)?;
+    }
+    Ok(kept)
 }
 
 /// Replaces the texts of an observation, and what finds it.
@@ -73,10 +111,15 @@ fn take_away(tx: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
 /// [`StoreError`].
 pub fn record_prompt(tx: &Transaction<'_>, new: &NewPrompt<'_>) -> Result<i64, StoreError> {
     let id = tx.prompt(new)?;
+    add_prompt(tx, id, new)?;
+    Ok(id)
+}
+
+fn add_prompt(tx: &Transaction<'_>, id: i64, new: &NewPrompt<'_>) -> Result<(), StoreError> {
     tx.conn()
         .prepare_cached("INSERT INTO prompts_fts (rowid, text) VALUES (?1, ?2)")?
         .execute((id, tokens(new.text)))?;
-    Ok(id)
+    Ok(())
 }
 
 /// Stores a summary and its index row; returns its id.
@@ -85,10 +128,15 @@ pub fn record_prompt(tx: &Transaction<'_>, new: &NewPrompt<'_>) -> Result<i64, S
 /// [`StoreError`].
 pub fn record_summary(tx: &Transaction<'_>, new: &NewSummary<'_>) -> Result<i64, StoreError> {
     let id = tx.summary(new)?;
+    add_summary(tx, id, new)?;
+    Ok(id)
+}
+
+fn add_summary(tx: &Transaction<'_>, id: i64, new: &NewSummary<'_>) -> Result<(), StoreError> {
     tx.conn()
         .prepare_cached("INSERT INTO summaries_fts (rowid, text) VALUES (?1, ?2)")?
         .execute((id, tokens(&new.text.texts().join("\n"))))?;
-    Ok(id)
+    Ok(())
 }
 
 #[cfg(test)]

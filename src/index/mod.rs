@@ -7,7 +7,10 @@ mod spelling;
 mod split;
 mod vectors;
 
-pub use fts::{forget_observation, record_observation, record_prompt, record_summary, revise_observation};
+pub use fts::{
+    forget_observation, record_observation, record_prompt, record_summary, restore_observation, restore_prompt,
+    restore_summary, revise_observation,
+};
 pub use meaning::Meaning;
 pub use reembed::{embed_some, unembedded};
 pub use spelling::{is_comparable, nearest_words};

@@ -2,7 +2,7 @@
 //! `m` for the project it was merged into.
 
 use rusqlite::types::{Type, Value};
-use rusqlite::{Row, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 use serde::de::DeserializeOwned;
 
 use super::{Store, StoreError};
@@ -57,6 +57,14 @@ pub(super) fn draft(row: &Row<'_>) -> rusqlite::Result<Draft> {
         files_modified: json(row, 8)?,
         supersedes: Vec::new(),
     })
+}
+
+/// What an observation said before, and until when; oldest first.
+pub(super) fn revisions(conn: &Connection, id: i64) -> Result<Vec<(Draft, Timestamp)>, StoreError> {
+    let sql = "SELECT draft, until FROM revisions WHERE observation = ?1 ORDER BY until, id";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([id], |row| Ok((json(row, 0)?, Timestamp(row.get(1)?))))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(crate) const SUMMARY_COLUMNS: &str = "s.id, q.name, m.name, s.session, s.prompt_number, s.request,
@@ -136,12 +144,12 @@ fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }
 
-fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(super) fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_value(serde_json::Value::from(text))
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }
 
-fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp))
 }

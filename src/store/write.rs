@@ -146,12 +146,17 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn prompt(&self, new: &NewPrompt<'_>) -> Result<i64, StoreError> {
+        self.insert_prompt(&new_uid(), new)
+    }
+
+    pub(super) fn insert_prompt(&self, uid: &str, new: &NewPrompt<'_>) -> Result<i64, StoreError> {
         self.tx
             .prepare_cached(
-                "INSERT INTO prompts (project, branch, merged_into, session, number, text, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO prompts (uid, project, branch, merged_into, session, number, text, created_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute((
+                uid,
                 new.place.project,
                 new.place.branch,
                 new.place.merged_into,
@@ -190,7 +195,7 @@ impl Transaction<'_> {
                    ?20, ?21, ?22, ?23)",
             )?
             .execute(rusqlite::params![
-                uuid::Uuid::now_v7().to_string(),
+                new_uid(),
                 new.place.project,
                 draft.r#type,
                 draft.title,
@@ -244,14 +249,19 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn summary(&self, new: &NewSummary<'_>) -> Result<i64, StoreError> {
+        self.insert_summary(&new_uid(), new)
+    }
+
+    pub(super) fn insert_summary(&self, uid: &str, new: &NewSummary<'_>) -> Result<i64, StoreError> {
         let text = new.text;
         self.tx
             .prepare_cached(
-                "INSERT INTO summaries (project, session, prompt_number, request, investigated, learned,
+                "INSERT INTO summaries (uid, project, session, prompt_number, request, investigated, learned,
                    completed, next_steps, notes, model, created_at, branch, merged_into)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             )?
             .execute(rusqlite::params![
+                uid,
                 new.place.project,
                 new.session,
                 new.prompt_number,
@@ -279,6 +289,11 @@ impl Transaction<'_> {
             .execute((id, class, at.0))?;
         Ok(())
     }
+}
+
+/// A name that no other record has, here or elsewhere.
+fn new_uid() -> String {
+    uuid::Uuid::now_v7().to_string()
 }
 
 /// Equal for texts that differ only in case, blanks and closing punctuation.

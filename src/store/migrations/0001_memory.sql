@@ -58,6 +58,7 @@ CREATE TABLE adoption_checks (
 
 CREATE TABLE prompts (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  uid         TEXT NOT NULL UNIQUE,
   project     INTEGER NOT NULL REFERENCES projects (id),
   branch      INTEGER REFERENCES branches (id),
   merged_into INTEGER REFERENCES projects (id),
@@ -137,6 +138,7 @@ CREATE INDEX sources_source ON sources (source);
 
 CREATE TABLE summaries (
   id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  uid           TEXT NOT NULL UNIQUE,
   project       INTEGER NOT NULL REFERENCES projects (id),
   branch        INTEGER REFERENCES branches (id),
   merged_into   INTEGER REFERENCES projects (id),

@@ -1,0 +1,307 @@
+//! Records that were made elsewhere, kept as they were: with their uid, their times and their standing.
+
+use rusqlite::OptionalExtension;
+
+use super::write::content_key;
+use super::{NewPrompt, NewSummary, Place, StoreError, Transaction};
+use crate::model::{Draft, Priority, Source, Status, Timestamp};
+
+/// An observation as it was elsewhere. What it points to is said afterwards, when that is there as well
+/// ([`Transaction::point_to`]).
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the field names are the documentation")]
+pub struct Restored<'a> {
+    pub uid: &'a str,
+    pub place: Place,
+    /// Its `supersedes` is not looked at.
+    pub draft: &'a Draft,
+    pub session: &'a str,
+    pub prompt_number: Option<i64>,
+    pub agent: Option<&'a str>,
+    pub model: &'a str,
+    pub tokens_spent: i64,
+    pub source: Source,
+    pub state: State,
+    pub created_at: Timestamp,
+}
+
+/// What is not text of an observation, and changes in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the field names are the documentation")]
+pub struct State {
+    pub priority: Priority,
+    pub pinned: bool,
+    pub status: Status,
+    pub expires_at: Option<Timestamp>,
+    pub hit_count: i64,
+    pub last_hit_at: Option<Timestamp>,
+    pub updated_at: Timestamp,
+}
+
+/// What became of a record that was made elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// It was added.
+    New(i64),
+    /// It was here already: nothing was changed.
+    SameUid(i64),
+    /// Another observation of the project says just that: nothing was changed.
+    SameText(i64),
+}
+
+/// A project as it was elsewhere.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the columns of `projects`")]
+pub struct RestoredProject<'a> {
+    pub key: &'a str,
+    pub worktree: &'a str,
+    pub name: &'a str,
+    pub root: &'a str,
+    pub remote: Option<&'a str>,
+    pub created_at: Timestamp,
+}
+
+/// One of the pointers between observations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pointer {
+    /// What took its place.
+    SupersededBy,
+    /// What it would take the place of.
+    Contests,
+    /// What it was put together from.
+    Source,
+}
+
+impl Transaction<'_> {
+    /// Adds an observation unless it is here, by uid or by what it says. `index::restore_observation` is what also
+    /// makes it findable.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub(crate) fn restore_observation(&self, new: &Restored<'_>) -> Result<Kept, StoreError> {
+        if let Some(id) = self.observation_of_uid(new.uid)? {
+            return Ok(Kept::SameUid(id));
+        }
+        let (draft, state) = (new.draft, new.state);
+        let key = content_key(&draft.title, &draft.narrative);
+        let same: Option<i64> = self
+            .tx
+            .prepare_cached("SELECT id FROM observations WHERE project = ?1 AND content_key = ?2")?
+            .query_row((new.place.project, &key[..]), |row| row.get(0))
+            .optional()?;
+        if let Some(id) = same {
+            return Ok(Kept::SameText(id));
+        }
+        self.tx
+            .prepare_cached(
+                "INSERT INTO observations (uid, project, branch, merged_into, type, title, subtitle, narrative, facts,
+                   concepts, keywords, files_read, files_modified, priority, pinned, status, expires_at, hit_count,
+                   last_hit_at, source, session, prompt_number, agent, model, tokens_spent, content_key, created_at,
+                   updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
+                   ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
+            )?
+            .execute(rusqlite::params![
+                new.uid,
+                new.place.project,
+                new.place.branch,
+                new.place.merged_into,
+                draft.r#type,
+                draft.title,
+                draft.subtitle,
+                draft.narrative,
+                serde_json::to_string(&draft.facts)?,
+                serde_json::to_string(&draft.concepts)?,
+                serde_json::to_string(&draft.keywords)?,
+                serde_json::to_string(&draft.files_read)?,
+                serde_json::to_string(&draft.files_modified)?,
+                state.priority.name(),
+                state.pinned,
+                state.status.name(),
+                state.expires_at.map(|at| at.0),
+                state.hit_count,
+                state.last_hit_at.map(|at| at.0),
+                new.source.name(),
+                new.session,
+                new.prompt_number,
+                new.agent,
+                new.model,
+                new.tokens_spent,
+                &key[..],
+                new.created_at.0,
+                state.updated_at.0,
+            ])?;
+        Ok(Kept::New(self.tx.last_insert_rowid()))
+    }
+
+    /// Adds a prompt unless one of its uid is here.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub(crate) fn restore_prompt(&self, uid: &str, new: &NewPrompt<'_>) -> Result<Kept, StoreError> {
+        match self.id_of_uid("SELECT id FROM prompts WHERE uid = ?1", uid)? {
+            Some(id) => Ok(Kept::SameUid(id)),
+            None => Ok(Kept::New(self.insert_prompt(uid, new)?)),
+        }
+    }
+
+    /// Adds a summary unless one of its uid is here.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub(crate) fn restore_summary(&self, uid: &str, new: &NewSummary<'_>) -> Result<Kept, StoreError> {
+        match self.id_of_uid("SELECT id FROM summaries WHERE uid = ?1", uid)? {
+            Some(id) => Ok(Kept::SameUid(id)),
+            None => Ok(Kept::New(self.insert_summary(uid, new)?)),
+        }
+    }
+
+    /// The observation of a uid.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn observation_of_uid(&self, uid: &str) -> Result<Option<i64>, StoreError> {
+        self.id_of_uid("SELECT id FROM observations WHERE uid = ?1", uid)
+    }
+
+    fn id_of_uid(&self, sql: &str, uid: &str) -> Result<Option<i64>, StoreError> {
+        Ok(self.tx.prepare_cached(sql)?.query_row([uid], |row| row.get(0)).optional()?)
+    }
+
+    /// The project at a key and worktree, made with a name that no other has if there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn restore_project(&self, project: &RestoredProject<'_>) -> Result<i64, StoreError> {
+        let known: Option<i64> = self
+            .tx
+            .prepare_cached("SELECT id FROM projects WHERE key = ?1 AND worktree = ?2")?
+            .query_row((project.key, project.worktree), |row| row.get(0))
+            .optional()?;
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        let name = self.free_name(project.name, project.root)?;
+        self.tx
+            .prepare_cached(
+                "INSERT INTO projects (key, worktree, name, root, remote, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute((
+                project.key,
+                project.worktree,
+                name,
+                project.root,
+                project.remote,
+                project.created_at.0,
+            ))?;
+        Ok(self.tx.last_insert_rowid())
+    }
+
+    /// The standing of an observation.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`], also when there is none of this id.
+    pub fn state(&self, id: i64) -> Result<State, StoreError> {
+        let sql = "SELECT priority, pinned, status, expires_at, hit_count, last_hit_at, updated_at FROM observations
+                   WHERE id = ?1";
+        Ok(self.tx.prepare_cached(sql)?.query_row([id], |row| {
+            Ok(State {
+                priority: super::rows::word(row, 0)?,
+                pinned: row.get(1)?,
+                status: super::rows::word(row, 2)?,
+                expires_at: super::rows::time(row, 3)?,
+                hit_count: row.get(4)?,
+                last_hit_at: super::rows::time(row, 5)?,
+                updated_at: Timestamp(row.get(6)?),
+            })
+        })?)
+    }
+
+    /// Replaces the standing of an observation. One that is no longer superseded, or no longer waits for review, points
+    /// to nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn set_state(&self, id: i64, state: State) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached(
+                "UPDATE observations SET priority = ?2, pinned = ?3, status = ?4, expires_at = ?5, hit_count = ?6,
+                   last_hit_at = ?7, updated_at = ?8,
+                   superseded_by = CASE WHEN ?4 = 'superseded' THEN superseded_by END,
+                   contests = CASE WHEN ?4 = 'review' THEN contests END
+                 WHERE id = ?1",
+            )?
+            .execute(rusqlite::params![
+                id,
+                state.priority.name(),
+                state.pinned,
+                state.status.name(),
+                state.expires_at.map(|at| at.0),
+                state.hit_count,
+                state.last_hit_at.map(|at| at.0),
+                state.updated_at.0,
+            ])?;
+        Ok(())
+    }
+
+    /// Lets one observation point to another; tells whether that is a change. A pointer is set where the standing
+    /// asks for one and, unless `anew`, where there is none; none ever closes a circle or leaves its project.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn point_to(&self, pointer: Pointer, from: i64, to: i64, anew: bool) -> Result<bool, StoreError> {
+        let sql = match pointer {
+            Pointer::SupersededBy => {
+                "UPDATE observations SET superseded_by = ?2
+                 WHERE id = ?1 AND status = 'superseded' AND superseded_by IS NOT ?2
+                   AND (superseded_by IS NULL OR ?3)
+                   AND project = (SELECT project FROM observations WHERE id = ?2)
+                   AND ?1 NOT IN (WITH RECURSIVE later (id) AS (SELECT ?2 UNION SELECT superseded_by
+                     FROM observations JOIN later USING (id) WHERE superseded_by IS NOT NULL) SELECT id FROM later)"
+            }
+            Pointer::Contests => {
+                "UPDATE observations SET contests = ?2
+                 WHERE id = ?1 AND status = 'review' AND contests IS NOT ?2 AND (contests IS NULL OR ?3) AND ?1 <> ?2
+                   AND project = (SELECT project FROM observations WHERE id = ?2)"
+            }
+            Pointer::Source => {
+                "INSERT OR IGNORE INTO sources (observation, source) SELECT ?1, ?2 WHERE ?1 <> ?2 AND ?3 IS NOT NULL"
+            }
+        };
+        Ok(self.tx.prepare_cached(sql)?.execute((from, to, anew))? > 0)
+    }
+
+    /// Keeps what an observation said elsewhere as one of its revisions, unless it says so or said so before; tells
+    /// whether that is a change.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn add_revision(&self, id: i64, draft: &Draft, until: Timestamp) -> Result<bool, StoreError> {
+        let draft = Draft { supersedes: Vec::new(), ..draft.clone() };
+        let known = self.texts_of(id)? == draft || self.revisions(id)?.iter().any(|(old, _)| *old == draft);
+        if known {
+            return Ok(false);
+        }
+        self.insert_revision(id, &draft, until)?;
+        Ok(true)
+    }
+
+    /// Keeps a revision as it was elsewhere.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn insert_revision(&self, id: i64, draft: &Draft, until: Timestamp) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached("INSERT INTO revisions (observation, draft, until) VALUES (?1, ?2, ?3)")?
+            .execute((id, serde_json::to_string(draft)?, until.0))?;
+        Ok(())
+    }
+
+    /// What an observation said before, and until when; oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn revisions(&self, id: i64) -> Result<Vec<(Draft, Timestamp)>, StoreError> {
+        super::rows::revisions(&self.tx, id)
+    }
+}
