@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use super::when;
 use crate::commands::adopt::AdoptArgs;
+use crate::commands::import::ImportArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
 use crate::commands::project::ProjectCommand;
@@ -65,6 +66,8 @@ pub enum Command {
     Context(ScopeArgs),
     /// Remember a text as it stands
     Remember(RememberArgs),
+    /// Take over memories from elsewhere
+    Import(ImportArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),
     /// List projects, or say that two are one

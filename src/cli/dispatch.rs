@@ -94,6 +94,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Get(args) => commands::get::run(args, &paths, printer),
         Command::Context(scope) => commands::context::run(scope, &paths, printer),
         Command::Remember(args) => commands::remember::run(args, &paths, printer),
+        Command::Import(args) => commands::import::run(args, &paths, printer),
         Command::Adopt(args) => commands::adopt::run(args, &paths, printer),
         Command::Project(command) => commands::project::run(command, &paths, printer),
         Command::Install(args) => commands::install::run(args, &paths, printer),

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod drain;
 pub mod get;
 pub mod hook;
+pub mod import;
 pub mod install;
 pub mod mode;
 pub mod project;

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal, Read};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::reader;
 use crate::adopt;
@@ -17,7 +16,7 @@ use crate::git;
 use crate::index;
 use crate::mode::{Mode, Term};
 use crate::model::{Draft, Identity, Observation, Priority, RecordId, Source, Timestamp};
-use crate::observer::{one_line, relative, shorten};
+use crate::observer::{one_line, relative, shorten, title_of};
 use crate::privacy::{self, Cleaner};
 use crate::render;
 use crate::retrieve::{self, Record};
@@ -181,7 +180,7 @@ fn draft(
     let file = |path: &String| clean(&relative(path, &here.root, &cwd.to_string_lossy()));
     Ok(Draft {
         r#type: kind(&args.r#type, mode)?,
-        title: if title.is_empty() { title_of(&narrative) } else { title },
+        title: if title.is_empty() { title_of(&narrative, MAX_OWN_TITLE) } else { title },
         // Concepts are filters and say little of what a memory means; words of the user's own do.
         keywords: tags.iter().filter(|tag| !is_concept(tag)).cloned().collect(),
         concepts: tags,
@@ -214,14 +213,6 @@ fn each(values: impl Iterator<Item = String>) -> Vec<String> {
         }
         list
     })
-}
-
-/// The first sentence or line, whichever ends first, without marks of a heading or a list.
-fn title_of(text: &str) -> String {
-    let bare = |line| one_line(line).trim_start_matches(['#', '-', '*', '>', ' ']).to_owned();
-    let line = text.lines().map(bare).find(|line| !line.is_empty()).unwrap_or_else(|| one_line(text));
-    let sentence = line.unicode_sentences().next().unwrap_or(&line);
-    shorten(sentence.trim().trim_end_matches(['.', '。']), MAX_OWN_TITLE)
 }
 
 /// Stores in the project of that name, or of `here`; `None` when no project is called so.

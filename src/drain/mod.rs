@@ -11,4 +11,4 @@ mod transcript;
 pub use detach::{DetachError, inherited_lock, start_detached};
 pub use elect::{waits_for_turns, wake};
 pub use policy::fingerprint;
-pub use run::{DrainError, Drained, Drainer, Outlook, Progress};
+pub use run::{DrainError, Drained, Drainer, MODEL_BATCH, Outlook, Progress};

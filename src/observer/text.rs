@@ -1,5 +1,7 @@
 //! Bounding and flattening of text. Every cut is between characters.
 
+use unicode_segmentation::UnicodeSegmentation;
+
 /// The first `max` characters.
 pub(super) fn head(text: &str, max: usize) -> &str {
     match text.char_indices().nth(max) {
@@ -55,6 +57,15 @@ pub(crate) fn shorten(line: &str, max: usize) -> String {
         _ => room,
     };
     format!("{}…", cut.trim_end_matches([' ', ',', ';', ':', '.', '-', '(', '，', '、', '。', '；', '：']))
+}
+
+/// A title for a text of at most `max` characters: its first sentence or line, whichever ends first, without marks of
+/// a heading or a list.
+pub(crate) fn title_of(text: &str, max: usize) -> String {
+    let bare = |line| one_line(line).trim_start_matches(['#', '-', '*', '>', ' ']).to_owned();
+    let line = text.lines().map(bare).find(|line| !line.is_empty()).unwrap_or_else(|| one_line(text));
+    let sentence = line.unicode_sentences().next().unwrap_or(&line);
+    shorten(sentence.trim().trim_end_matches(['.', '。']), max)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod lock;
 mod open;
 mod queue;
 mod session;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod trail;
@@ -27,4 +28,5 @@ pub use lock::FileLock;
 pub use open::Spool;
 pub use queue::{QueueRow, Selection, SpoolStatus};
 pub use session::{SessionState, Shown};
+pub use taken::Taken;
 pub use trail::Trail;

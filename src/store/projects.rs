@@ -44,6 +44,9 @@ impl Transaction<'_> {
         if let Some(id) = known {
             return Ok(id);
         }
+        if let Some(id) = self.take_over(identity, key, worktree, root, name)? {
+            return Ok(id);
+        }
         let name = self.free_name(name, root)?;
         self.tx.execute(
             "INSERT INTO projects (key, worktree, name, root, remote, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -53,7 +56,7 @@ impl Transaction<'_> {
     }
 
     /// The name itself, else qualified by the folder above, else by a hash of the path.
-    fn free_name(&self, name: &str, root: &str) -> Result<String, StoreError> {
+    pub(super) fn free_name(&self, name: &str, root: &str) -> Result<String, StoreError> {
         let above = Path::new(root).parent().map(|parent| last_part(&parent.to_string_lossy()).to_owned());
         let hash = Sha256::digest(root.as_bytes());
         let hash = format!("{:02x}{:02x}{:02x}", hash[0], hash[1], hash[2]);
