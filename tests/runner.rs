@@ -15,6 +15,8 @@ mod common;
 mod adopt;
 mod adopt_matrix;
 mod architecture;
+mod claude_code;
+mod claude_mem;
 mod context;
 mod drain_failures;
 mod exactly_once;

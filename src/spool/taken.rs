@@ -5,7 +5,7 @@ use rusqlite::OptionalExtension;
 
 use super::import::take_in;
 use super::{Arrival, Spool, SpoolError};
-use crate::model::Timestamp;
+use crate::model::{Event, EventKind, Timestamp};
 
 /// How much of a file was taken in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,14 +49,22 @@ impl Spool {
         Ok(())
     }
 
-    /// When the prompts of a session that still wait were sent.
+    /// The prompts of a session that still wait, and when they were sent.
     ///
     /// # Errors
     /// [`SpoolError`] when the database fails.
-    pub fn prompt_times(&self, session: &str) -> Result<Vec<Timestamp>, SpoolError> {
-        let sql = "SELECT at FROM events WHERE session = ?1 AND kind = 'prompt'";
+    pub fn prompts_of(&self, session: &str) -> Result<Vec<(Timestamp, String)>, SpoolError> {
+        let sql = "SELECT body FROM events WHERE session = ?1 AND kind = 'prompt'";
         let mut statement = self.conn.prepare_cached(sql)?;
-        let times = statement.query_map([session], |row| row.get(0).map(Timestamp))?;
-        Ok(times.collect::<Result<_, _>>()?)
+        let mut rows = statement.query([session])?;
+        let mut prompts = Vec::new();
+        while let Some(row) = rows.next()? {
+            let body: String = row.get(0)?;
+            let event: Event = serde_json::from_str(&body)?;
+            if let EventKind::Prompt { text, .. } = event.kind {
+                prompts.push((event.at, text));
+            }
+        }
+        Ok(prompts)
     }
 }

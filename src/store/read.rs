@@ -79,14 +79,15 @@ impl Store {
         Ok(titles)
     }
 
-    /// When the prompts of a session were sent.
+    /// The prompts of a session, and when they were sent.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
-    pub fn prompt_times(&self, session: &str) -> Result<Vec<Timestamp>, StoreError> {
-        let mut statement = self.conn.prepare_cached("SELECT created_at FROM prompts WHERE session = ?1")?;
-        let times = statement.query_map([session], |row| row.get(0).map(Timestamp))?;
-        Ok(times.collect::<Result<_, _>>()?)
+    pub fn prompts_of(&self, session: &str) -> Result<Vec<(Timestamp, String)>, StoreError> {
+        let sql = "SELECT created_at, text FROM prompts WHERE session = ?1";
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let prompts = statement.query_map([session], |row| Ok((Timestamp(row.get(0)?), row.get(1)?)))?;
+        Ok(prompts.collect::<Result<_, _>>()?)
     }
 
     /// Text of the prompt that a session was at work on at a moment: turns may be recorded in another order.

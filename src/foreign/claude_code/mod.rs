@@ -23,7 +23,7 @@ use self::turns::{Sent, Turn, Turns};
 use super::{Problems, Progress};
 use crate::config::{Paths, Settings};
 use crate::hook::Past;
-use crate::model::Timestamp;
+use crate::model::{EventKind, Timestamp};
 use crate::spool::{Arrival, Spool, SpoolError, Taken};
 use crate::store::{Store, StoreError};
 
@@ -196,7 +196,7 @@ impl Walk<'_> {
         let mut turns = Turns::open(&file.path, from)?;
         let mut next = turns.next()?;
         let Some(session) = next.as_ref().map(|turn| turn.session.clone()) else { return Ok(()) };
-        let prompted = self.prompt_times(&session)?;
+        let prompted = self.prompts_of(&session)?;
         let aside = turns::of_subagents(&file.path, &session);
         let (mut written, mut upto, mut whole, mut fresh) = (from, from, true, false);
         while let Some(turn) = next {
@@ -217,12 +217,16 @@ impl Walk<'_> {
             if turn.sent.is_empty() {
                 continue;
             }
-            if self.is_known(&turn, &prompted) {
+            let repeats = !turn.first_line.is_empty() && !self.seen.insert(turn.first_line.clone());
+            let end = next.as_ref().map_or(Timestamp(i64::MAX), |next| next.begins);
+            let arrivals = self.arrivals(turn, &aside, end);
+            if repeats || is_known(&arrivals, &prompted) {
                 self.tally.known += 1;
                 continue;
             }
-            let end = next.as_ref().map_or(Timestamp(i64::MAX), |next| next.begins);
-            let arrivals = self.arrivals(turn, &aside, end);
+            let events = arrivals.iter().filter(|arrival| matches!(arrival, Arrival::Event { .. })).count();
+            self.tally.events += events as u64;
+            self.tally.left_out += (arrivals.len() - events) as u64;
             sink.take(&file.path, &Taken { bytes: upto, digest: String::new() }, &arrivals)?;
             written = upto;
             fresh = true;
@@ -243,20 +247,15 @@ impl Walk<'_> {
         Ok(spool.taken(name)?.map(|taken| taken.bytes))
     }
 
-    fn prompt_times(&self, session: &str) -> Result<Vec<Timestamp>, TranscriptError> {
-        let mut times = match &self.store {
-            Some(store) => store.prompt_times(session)?,
+    fn prompts_of(&self, session: &str) -> Result<Vec<(Timestamp, String)>, TranscriptError> {
+        let mut prompts = match &self.store {
+            Some(store) => store.prompts_of(session)?,
             None => Vec::new(),
         };
         if let Some(spool) = &self.spool {
-            times.extend(spool.prompt_times(session)?);
+            prompts.extend(spool.prompts_of(session)?);
         }
-        Ok(times)
-    }
-
-    fn is_known(&mut self, turn: &Turn, prompted: &[Timestamp]) -> bool {
-        let repeats = !turn.first_line.is_empty() && !self.seen.insert(turn.first_line.clone());
-        repeats || prompted.iter().any(|at| at.since_ms(turn.begins).abs() <= CLOSE_MS)
+        Ok(prompts)
     }
 
     fn arrivals(&mut self, turn: Turn, aside: &[Sent], end: Timestamp) -> Vec<Arrival> {
@@ -265,19 +264,24 @@ impl Walk<'_> {
         sent.extend(turn.sent);
         sent.sort_by_key(|sent| (sent.at, !is_prompt(sent)));
         let mut private = false;
-        let mut arrivals = Vec::with_capacity(sent.len());
-        for Sent { at, branch, payload } in sent {
-            let Some(arrival) = self.past.arrival(payload, at, branch.as_deref(), &mut private) else {
-                continue;
-            };
-            match &arrival {
-                Arrival::Event { .. } => self.tally.events += 1,
-                Arrival::Skipped { .. } => self.tally.left_out += 1,
-            }
-            arrivals.push(arrival);
-        }
-        arrivals
+        let arrival = |Sent { at, branch, payload }| {
+            self.past.arrival(payload, at, branch.as_deref(), &mut private)
+        };
+        sent.into_iter().filter_map(arrival).collect()
     }
+}
+
+/// Whether the prompt among these is one of those.
+fn is_known(arrivals: &[Arrival], prompts: &[(Timestamp, String)]) -> bool {
+    arrivals.iter().any(|arrival| match arrival {
+        Arrival::Event { event, .. } => match &event.kind {
+            EventKind::Prompt { text, .. } => prompts
+                .iter()
+                .any(|(at, known)| known == text && at.since_ms(event.at).abs() <= CLOSE_MS),
+            _ => false,
+        },
+        Arrival::Skipped { .. } => false,
+    })
 }
 
 fn is_prompt(sent: &Sent) -> bool {

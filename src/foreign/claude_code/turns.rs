@@ -132,6 +132,7 @@ impl Turns {
             || is("isCompactSummary")
             || is("isVisibleInTranscriptOnly")
             || is("isApiErrorMessage")
+            || line["message"]["model"] == "<synthetic>"
         {
             return None;
         }

@@ -21,23 +21,21 @@ pub(super) fn of_projects(sessions: &Sessions) -> HashMap<String, Identity> {
         if found.contains_key(&session.project) {
             continue;
         }
-        let told = || {
+        let mut told = || {
             let transcript = transcripts.get(&session.session)?;
             let count = tried.entry(&session.project).or_default();
             *count += 1;
             (*count <= MOST).then(|| claude_code::first_cwd(transcript)).flatten()
         };
-        let Some(cwd) = session.cwd.clone().or_else(told) else { continue };
-        let identity = at(Path::new(&cwd));
-        if let Some(identity) = identity.filter(|identity| is_called(identity, &cwd, &session.project)) {
+        let is_there = |cwd: &String| Path::new(cwd).is_absolute() && Path::new(cwd).is_dir();
+        let recorded = session.cwd.clone().filter(is_there);
+        let Some(cwd) = recorded.or_else(|| told().filter(is_there)) else { continue };
+        let identity = git::identify(Path::new(&cwd));
+        if is_called(&identity, &cwd, &session.project) {
             found.insert(session.project.clone(), identity);
         }
     }
     found
-}
-
-fn at(cwd: &Path) -> Option<Identity> {
-    (cwd.is_absolute() && cwd.is_dir()).then(|| git::identify(cwd))
 }
 
 /// Whether the directory bears the name: that of the repository, of the worktree, or of the directory itself, by which

@@ -470,7 +470,7 @@ fn time(cells: &Cells<'_, '_>, epoch: usize, text: usize) -> Option<Timestamp> {
         let text = cells.text(text)?;
         // SQLite's own spelling has a blank, and no zone: it means UTC.
         let zoned = format!("{}Z", text.replacen(' ', "T", 1));
-        Timestamp::parse(&text).or_else(|| Timestamp::parse(&zoned))
+        Timestamp::parse(&zoned).or_else(|| Timestamp::parse(&text))
     })
 }
 
