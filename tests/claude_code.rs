@@ -182,10 +182,17 @@ fn the_cost_is_told_before_anything_is_done() {
     let report = import(&world, &["--dry-run"]);
     let cost = &report["cost"];
     assert_eq!((&cost["provider"], &cost["requests"]), (&json!("anthropic"), &json!(1)), "{report:#}");
-    assert!(cost["input_tokens"].as_u64().unwrap() > 500 && cost["dollars"].as_f64().unwrap() > 0.0, "{cost}");
+    assert!(
+        cost["input_tokens"].as_u64().unwrap() > 500 && cost["dollars"].as_f64().unwrap() > 0.0,
+        "{cost}"
+    );
     assert!(!world.data().exists() && model.requests().is_empty());
     let refused = world.cmem(&["import", "--from", "claude-code"]);
-    assert!(refused.out.contains("about 1 requests") && refused.out.contains("about $0.0"), "{}", refused.out);
+    assert!(
+        refused.out.contains("about 1 requests") && refused.out.contains("about $0.0"),
+        "{}",
+        refused.out
+    );
     assert!(refused.failed(2).contains("--yes"));
     assert!(!world.data().exists() && model.requests().is_empty());
     world.set("CMEM_MODEL", "unheard-of");
@@ -229,7 +236,11 @@ fn what_hooks_leave_out_is_left_out() {
         .line("user", json!("This session goes on from an earlier one"), json!({"isCompactSummary": true}))
         .prompt("Look around")
         .bash("ls", "a\nb")
-        .line("assistant", json!([{"type": "text", "text": "API Error: 529"}]), json!({"isApiErrorMessage": true}))
+        .line(
+            "assistant",
+            json!([{"type": "text", "text": "API Error: 529"}]),
+            json!({"isApiErrorMessage": true}),
+        )
         .answer("There is little here.")
         .line("user", json!("<task-notification>a build ended</task-notification>"), json!({}))
         .prompt("Stop")
@@ -238,7 +249,11 @@ fn what_hooks_leave_out_is_left_out() {
     let report = import(&world, &[]);
     assert_eq!(report["turns"]["new"], 4, "{report:#}");
     // Two prompts and one end; left out: the listing, the notice, and the three of the other project.
-    assert_eq!((&report["turns"]["events"], &report["turns"]["left_out"]), (&json!(3), &json!(5)), "{report:#}");
+    assert_eq!(
+        (&report["turns"]["events"], &report["turns"]["left_out"]),
+        (&json!(3), &json!(5)),
+        "{report:#}"
+    );
     for text in ["529", "elsewhere kept", "earlier one", "Caveat"] {
         assert_eq!(world.files_with(text), Vec::<PathBuf>::new(), "{text}");
     }
@@ -337,8 +352,11 @@ fn notes_are_remembered_and_revised_when_they_change() {
     fs::create_dir_all(&memory).unwrap();
     fs::write(home.join("CLAUDE.md"), "# Always\n\nAnswer in English.\n").unwrap();
     let note = memory.join("deploys.md");
-    fs::write(&note, "---\nname: Deploys\ndescription: when\n---\nOn Tuesdays, by Ana. <private>her phone</private>\n")
-        .unwrap();
+    fs::write(
+        &note,
+        "---\nname: Deploys\ndescription: when\n---\nOn Tuesdays, by Ana. <private>her phone</private>\n",
+    )
+    .unwrap();
     fs::write(memory.join("empty.md"), "\n").unwrap();
     let report = import(&world, &[]);
     assert_eq!(

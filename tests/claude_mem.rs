@@ -187,9 +187,15 @@ fn odd_rows_are_taken_as_far_as_they_go_and_bad_ones_are_told() {
     assert_eq!(odd["facts"], json!(["a", "3", "in an object", "half \u{fffd}"]));
     assert_eq!(odd["created_at"], "2026-08-02T11:00:00.000Z", "seconds are seconds");
     let typed = whole(&world, "12");
-    assert_eq!((&typed["type"], &typed["narrative"], &typed["facts"]), (&json!("note"), &json!("34.5"), &json!(["b"])));
+    assert_eq!(
+        (&typed["type"], &typed["narrative"], &typed["facts"]),
+        (&json!("note"), &json!("34.5"), &json!(["b"]))
+    );
     let orphan = whole(&world, "An orphan");
-    assert_eq!((&orphan["session"], &orphan["created_at"]), (&json!("nobody"), &json!("2026-08-02T11:00:05.000Z")));
+    assert_eq!(
+        (&orphan["session"], &orphan["created_at"]),
+        (&json!("nobody"), &json!("2026-08-02T11:00:05.000Z"))
+    );
     for secret in ["sk-ant-api03", "hush", "all of it", "<private>"] {
         assert_eq!(world.files_with(secret), Vec::<PathBuf>::new(), "{secret}");
     }
@@ -275,7 +281,8 @@ fn settings_are_told_and_taken_over_where_that_is_asked_for() {
     fs::write(world.data().join("settings.json"), r#"{"CMEM_SKIP_TOOLS":"Read"}"#).unwrap();
     let states = |report: &Value| {
         let rows = report["settings"].as_array().unwrap();
-        let row = |row: &Value| format!("{} {}", row["key"].as_str().unwrap(), row["state"].as_str().unwrap());
+        let row =
+            |row: &Value| format!("{} {}", row["key"].as_str().unwrap(), row["state"].as_str().unwrap());
         rows.iter().map(row).collect::<Vec<_>>()
     };
     let report = import(&world, &[]);
@@ -358,14 +365,17 @@ fn people_read_what_became_of_it() {
 #[test]
 fn what_is_no_such_database_is_refused_with_a_remedy() {
     let world = World::new();
-    let refused = |path: &Path| {
-        world.cmem(&["import", "--from", "claude-mem", path.to_str().unwrap()]).failed(1)
-    };
+    let refused =
+        |path: &Path| world.cmem(&["import", "--from", "claude-mem", path.to_str().unwrap()]).failed(1);
     let nowhere = world.path("nowhere.db");
     assert!(refused(&nowhere).contains("is not there"));
     assert!(world.cmem(&["import", "--from", "claude-mem"]).failed(1).contains(".claude-mem/claude-mem.db"));
     let text = world.path("text.db");
-    fs::write(&text, "this is a text, and no database at all; it is long enough to be read as a header".repeat(9)).unwrap();
+    fs::write(
+        &text,
+        "this is a text, and no database at all; it is long enough to be read as a header".repeat(9),
+    )
+    .unwrap();
     assert!(refused(&text).contains("cannot be read as a database"));
     let other = world.path("other.db");
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();

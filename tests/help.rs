@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "hook",
     "drain",
     "queue",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 15] = [
     "get",
     "context",
     "remember",
+    "import",
     "install",
     "uninstall",
     "status",

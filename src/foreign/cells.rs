@@ -113,7 +113,10 @@ mod tests {
         assert_eq!(text("'  a b '").as_deref(), Some("a b"));
         assert_eq!(text("12").as_deref(), Some("12"));
         assert_eq!(text("x'6100620a'").as_deref(), Some("ab"));
-        assert_eq!(text("CAST(x'eda0bd20ff41' AS TEXT)").as_deref(), Some("\u{fffd}\u{fffd}\u{fffd} \u{fffd}A"));
+        assert_eq!(
+            text("CAST(x'eda0bd20ff41' AS TEXT)").as_deref(),
+            Some("\u{fffd}\u{fffd}\u{fffd} \u{fffd}A")
+        );
         assert_eq!((text("NULL"), text("'  '"), text("x'00'")), (None, None, None));
     }
 

@@ -1,9 +1,9 @@
 //! What others keep, taken over: the database of claude-mem, and what Claude Code itself keeps of its sessions.
 //! Reads there and never writes.
 
+mod cells;
 pub mod claude_code;
 pub mod claude_mem;
-mod cells;
 mod copy;
 
 use std::path::PathBuf;

@@ -42,8 +42,7 @@ pub(super) fn claude_mem(args: &ImportArgs, paths: &Paths, printer: &mut Printer
     const WHAT: &str = "import from claude-mem";
     let here = reader::settings(WHAT, paths)?;
     let database = claude_mem::locate(args.source.as_deref());
-    let snapshot =
-        Snapshot::open(&database).map_err(|error| Failure::new(WHAT, &error, error.remedy()))?;
+    let snapshot = Snapshot::open(&database).map_err(|error| Failure::new(WHAT, &error, error.remedy()))?;
     let (database, schema) = (snapshot.path().to_owned(), snapshot.schema());
     let folder = database.parent().unwrap_or(Path::new(""));
     if !args.dry_run {
@@ -51,8 +50,7 @@ pub(super) fn claude_mem(args: &ImportArgs, paths: &Paths, printer: &mut Printer
     }
     let modes = claude_mem::take_modes(folder, paths, args.dry_run);
     let settings = settings(WHAT, folder, args, paths)?;
-    let wanted =
-        Wanted { redact_patterns: &here.redact_patterns, since: args.since, dry_run: args.dry_run };
+    let wanted = Wanted { redact_patterns: &here.redact_patterns, since: args.since, dry_run: args.dry_run };
     let mut bar = Bar::new();
     let report = claude_mem::import(paths, snapshot, &wanted, &mut bar);
     bar.end();

@@ -13,6 +13,8 @@ use crate::hook;
 const FIRST_LINES: usize = 50;
 const NOTES: &str = "memory";
 const OWN_NOTES: &str = "CLAUDE.md";
+/// The end of a folder whose sessions are those of an observer (claude-mem's), which watch other sessions.
+const OBSERVERS: &str = "-observer-sessions";
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,15 +45,18 @@ impl Folders {
         let projects = root.join("projects");
         if projects.is_dir() {
             let own_notes = Some(root.join(OWN_NOTES)).filter(|notes| notes.is_file());
-            return Some(Self { own_notes, projects: folders_in(&projects), named: Vec::new() });
+            return Some(Self { own_notes, projects: projects_in(&projects), named: Vec::new() });
         }
         if root.join(NOTES).is_dir() || !transcripts_in(&root).is_empty() {
             return Some(Self { projects: vec![root], ..Self::default() });
         }
-        let below = folders_in(&root);
+        let below = projects_in(&root);
         let own_notes = Some(root.join(OWN_NOTES)).filter(|notes| notes.is_file());
-        (!below.is_empty() || own_notes.is_some())
-            .then(|| Self { own_notes, projects: below, named: Vec::new() })
+        (!below.is_empty() || own_notes.is_some()).then(|| Self {
+            own_notes,
+            projects: below,
+            named: Vec::new(),
+        })
     }
 
     /// Every transcript of a session, by folder and name.
@@ -142,6 +147,12 @@ fn files_in(folder: &Path, ending: &str) -> Vec<PathBuf> {
     files
 }
 
+fn projects_in(folder: &Path) -> Vec<PathBuf> {
+    let mut projects = folders_in(folder);
+    projects.retain(|project| !project.to_string_lossy().ends_with(OBSERVERS));
+    projects
+}
+
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -180,6 +191,9 @@ mod tests {
         fs::write(folder.join("s.jsonl"), "").unwrap();
         fs::write(folder.join("memory/note.md"), "").unwrap();
         fs::write(root.join("CLAUDE.md"), "").unwrap();
+        let observer = root.join("projects/-home-me--claude-mem-observer-sessions");
+        fs::create_dir_all(&observer).unwrap();
+        fs::write(observer.join("o.jsonl"), "").unwrap();
         let found = |path: &Path| {
             let folders = Folders::find(Some(path)).unwrap();
             (folders.transcripts().len(), folders.notes().len())

@@ -115,11 +115,7 @@ pub fn walk(
     let mut done = 0;
     for (modified, length, path) in transcripts {
         walk.tally.transcripts += 1;
-        let file = Transcript {
-            length,
-            quiet: modified.elapsed().is_ok_and(|age| age >= QUIET),
-            path,
-        };
+        let file = Transcript { length, quiet: modified.elapsed().is_ok_and(|age| age >= QUIET), path };
         match walk.file(&file, sink, &mut |at| progress.at((done + at) / KIB)) {
             Ok(()) => {}
             Err(Stopped::Here(error)) => {
@@ -264,9 +260,8 @@ impl Walk<'_> {
         sent.extend(turn.sent);
         sent.sort_by_key(|sent| (sent.at, !is_prompt(sent)));
         let mut private = false;
-        let arrival = |Sent { at, branch, payload }| {
-            self.past.arrival(payload, at, branch.as_deref(), &mut private)
-        };
+        let arrival =
+            |Sent { at, branch, payload }| self.past.arrival(payload, at, branch.as_deref(), &mut private);
         sent.into_iter().filter_map(arrival).collect()
     }
 }
@@ -275,9 +270,9 @@ impl Walk<'_> {
 fn is_known(arrivals: &[Arrival], prompts: &[(Timestamp, String)]) -> bool {
     arrivals.iter().any(|arrival| match arrival {
         Arrival::Event { event, .. } => match &event.kind {
-            EventKind::Prompt { text, .. } => prompts
-                .iter()
-                .any(|(at, known)| known == text && at.since_ms(event.at).abs() <= CLOSE_MS),
+            EventKind::Prompt { text, .. } => {
+                prompts.iter().any(|(at, known)| known == text && at.since_ms(event.at).abs() <= CLOSE_MS)
+            }
             _ => false,
         },
         Arrival::Skipped { .. } => false,

@@ -11,8 +11,8 @@ use std::time::UNIX_EPOCH;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::folders::{Folders, directory_of};
 use super::TranscriptError;
+use super::folders::{Folders, directory_of};
 use crate::adopt;
 use crate::config::Paths;
 use crate::foreign::{Problems, claude_mem, home};
@@ -262,7 +262,8 @@ mod tests {
 
     #[test]
     fn front_matter_names_a_note() {
-        let (front, body) = front_matter("---\nname: \"Deploys\"\ndescription: how: and when\n---\n\nOn Tuesdays.\n");
+        let (front, body) =
+            front_matter("---\nname: \"Deploys\"\ndescription: how: and when\n---\n\nOn Tuesdays.\n");
         assert_eq!((front["name"].as_str(), front["description"].as_str()), ("Deploys", "how: and when"));
         assert_eq!(body.trim(), "On Tuesdays.");
         assert_eq!(front_matter("---\nnot closed").1, "---\nnot closed");

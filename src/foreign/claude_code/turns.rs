@@ -16,7 +16,7 @@ use crate::model::Timestamp;
 
 /// Texts with which the client itself begins a line of the user.
 const NOT_THE_USERS: [&str; 5] =
-    ["<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "Caveat: "];
+    ["<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "Caveat: The messages below"];
 const INTERRUPTED: &str = "[Request interrupted by user";
 /// A call that the user refused, or that never ran.
 const NEVER_RAN: [&str; 4] = [
@@ -207,8 +207,7 @@ impl Open {
     }
 
     fn payload(&self, event: &str) -> Map<String, Value> {
-        let fields =
-            json!({"hook_event_name": event, "session_id": self.turn.session, "cwd": self.cwd});
+        let fields = json!({"hook_event_name": event, "session_id": self.turn.session, "cwd": self.cwd});
         match fields {
             Value::Object(map) => map,
             _ => Map::new(),
@@ -238,7 +237,8 @@ impl Open {
             match block["type"].as_str() {
                 Some("tool_use") => {
                     let id = block["id"].as_str().unwrap_or_default().to_owned();
-                    self.calls.insert(id, Call { name: block["name"].clone(), input: block["input"].clone() });
+                    self.calls
+                        .insert(id, Call { name: block["name"].clone(), input: block["input"].clone() });
                     if !aside {
                         self.done = false;
                     }
@@ -278,10 +278,7 @@ impl Open {
             } else {
                 // The client's own form, where it is there and is of this call.
                 let own = line.get("toolUseResult").filter(|own| !own.is_null() && results.len() == 1);
-                payload.insert(
-                    String::from("tool_response"),
-                    own.unwrap_or(&result["content"]).clone(),
-                );
+                payload.insert(String::from("tool_response"), own.unwrap_or(&result["content"]).clone());
             }
             for (key, name) in [("agentId", "agent_id"), ("attributionAgent", "agent_type")] {
                 if let Some(value) = line.get(key).filter(|value| value.is_string()) {

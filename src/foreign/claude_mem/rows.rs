@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use rusqlite::{Connection, Row};
 use sha2::{Digest, Sha256};
 
-
 use crate::foreign::cells::{Cells, columns, select};
+use crate::index::Prepared;
 use crate::model::{Draft, SummaryDraft, Timestamp};
 use crate::observer::{one_line, shorten, title_of};
 use crate::privacy::{Cleaner, is_wholly_private};
@@ -95,7 +95,13 @@ pub(super) struct Record {
 /// What a record says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Body {
-    Observation { draft: Box<Draft>, agent: Option<String>, model: String, tokens: i64 },
+    Observation {
+        draft: Box<Draft>,
+        found_by: Box<Prepared>,
+        agent: Option<String>,
+        model: String,
+        tokens: i64,
+    },
     Summary(Box<SummaryDraft>),
     Prompt(String),
 }
@@ -237,7 +243,8 @@ impl<'a> Reader<'a> {
             if columns(conn, table)?.is_empty() {
                 return Ok(sum);
             }
-            let count: i64 = conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
+            let count: i64 =
+                conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
             Ok(sum + count.unsigned_abs())
         })
     }
@@ -327,6 +334,7 @@ impl<'a> Reader<'a> {
             ..Draft::default()
         };
         let body = Body::Observation {
+            found_by: Box::new(Prepared::of(&draft)),
             draft: Box::new(draft),
             agent: Some(line(16)).filter(|agent| !agent.is_empty()),
             model: line(17),

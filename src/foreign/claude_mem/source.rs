@@ -38,7 +38,9 @@ pub enum SourceError {
         reason: String,
     },
     /// Another program's database.
-    #[error("{path} is not a database of claude-mem, or of one older than its schema 4: it has no table {table}")]
+    #[error(
+        "{path} is not a database of claude-mem, or of one older than its schema 4: it has no table {table}"
+    )]
     Other {
         /// The file.
         path: PathBuf,
@@ -66,8 +68,12 @@ impl SourceError {
     /// What the user can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::Missing { .. } => "name the database, or the folder that it lies in, after `--from claude-mem`",
-            Self::File { .. } => "check its permissions, and the room in the folder for temporary files (TMPDIR)",
+            Self::Missing { .. } => {
+                "name the database, or the folder that it lies in, after `--from claude-mem`"
+            }
+            Self::File { .. } => {
+                "check its permissions, and the room in the folder for temporary files (TMPDIR)"
+            }
             Self::Corrupt { .. } => "restore it from a backup of claude-mem; it was not touched",
             Self::Other { .. } => "name claude-mem's own database after `--from claude-mem`",
             Self::Busy { .. } => "stop claude-mem's worker, and run this again",
@@ -115,8 +121,8 @@ impl Snapshot {
         let snapshot = match in_place(&path).filter(|_| before.is_alone()) {
             Some(address) => {
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-                let conn = Connection::open_with_flags(address, flags)
-                    .map_err(|error| classify(&path, error))?;
+                let conn =
+                    Connection::open_with_flags(address, flags).map_err(|error| classify(&path, error))?;
                 Self { conn, path, before: Some(before), _copy: None }
             }
             None => {

@@ -8,7 +8,7 @@ use super::{ImportError, Mapped, MappedBy, Outcome, Report, Tally, Wanted, place
 use crate::adopt;
 use crate::config::Paths;
 use crate::foreign::copy::{self, Folder};
-use crate::index;
+use crate::index::{self, Bulk};
 use crate::model::{Identity, Priority, Source, Status, Timestamp};
 use crate::store::{
     Kept, NewPrompt, NewSummary, Place, Restored, State, Store, StoreError, Trace, Transaction,
@@ -82,6 +82,7 @@ impl Writer {
     /// Stores a chunk in one transaction.
     pub(super) fn take(&mut self, chunk: Vec<Outcome>) -> Result<(), ImportError> {
         let transaction = self.store.begin()?;
+        let mut bulk = Bulk::new(&transaction);
         for (table, id, outcome) in chunk {
             let report = &mut self.report;
             let tally = match table {
@@ -97,8 +98,7 @@ impl Writer {
                 }
                 Ok(record) if record.created_at < self.since => tally.older += 1,
                 Ok(record) => {
-                    let mut here =
-                        place(&transaction, &self.directories, &mut self.known, &record.project)?;
+                    let mut here = place(&transaction, &self.directories, &mut self.known, &record.project)?;
                     if let Some(known) = self.known.get_mut(&record.project) {
                         known.rows += 1;
                     }
@@ -106,10 +106,11 @@ impl Writer {
                         let into = place(&transaction, &self.directories, &mut self.known, into)?;
                         here.merged_into = Some(into.project);
                     }
-                    count(tally, &store(&transaction, here, &record)?);
+                    count(tally, &store(&transaction, &mut bulk, here, &record)?);
                 }
             }
         }
+        bulk.finish()?;
         Ok(transaction.commit()?)
     }
 
@@ -138,9 +139,8 @@ impl Writer {
 fn open_copy(paths: &Paths) -> Result<(Store, Option<Folder>), ImportError> {
     let of_file = |(path, source)| ImportError::Source(SourceError::File { path, source });
     let folder = Folder::new().map_err(of_file)?;
-    let there = Paths::resolve(Some(folder.path())).map_err(|error| {
-        of_file((folder.path().to_owned(), std::io::Error::other(error.to_string())))
-    })?;
+    let there = Paths::resolve(Some(folder.path()))
+        .map_err(|error| of_file((folder.path().to_owned(), std::io::Error::other(error.to_string()))))?;
     if paths.memory().exists() && !copy::copy(&paths.memory(), &there.memory()).map_err(of_file)? {
         return Err(SourceError::Busy { path: paths.memory() }.into());
     }
@@ -190,10 +190,15 @@ fn count(tally: &mut Tally, fate: &Fate) {
     }
 }
 
-fn store(transaction: &Transaction<'_>, place: Place, record: &Record) -> Result<Fate, StoreError> {
+fn store(
+    transaction: &Transaction<'_>,
+    bulk: &mut Bulk<'_, '_>,
+    place: Place,
+    record: &Record,
+) -> Result<Fate, StoreError> {
     let (session, created_at) = (record.session.as_str(), record.created_at);
     let kept = match &record.body {
-        Body::Observation { draft, agent, model, tokens } => {
+        Body::Observation { draft, found_by, agent, model, tokens } => {
             let new = Restored {
                 uid: &record.uid,
                 place,
@@ -215,7 +220,7 @@ fn store(transaction: &Transaction<'_>, place: Place, record: &Record) -> Result
                 },
                 created_at,
             };
-            index::restore_observation(transaction, &new)?
+            bulk.restore(&new, found_by)?
         }
         Body::Summary(text) => {
             let new = NewSummary {
