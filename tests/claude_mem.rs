@@ -259,11 +259,13 @@ fn the_first_repository_of_a_name_has_what_is_known_by_it() {
     let world = World::new();
     drop(database(&world, "16", ""));
     let _ = import(&world, &[]);
+    assert!(world.cmem(&["project", "list"]).ok().contains("(known by name)"));
     let shop = world.repository("work/shop");
     let title = String::from("Index on carts(session)");
     assert!(world.search_in(&shop, "index").contains(&title), "before anything is remembered there");
     let _ = world.cmem_in(&shop, &["remember", "carts are indexed"], b"").ok();
     assert!(world.search_in(&shop, "index").contains(&title));
+    assert!(!world.cmem(&["project", "list"]).ok().contains("(known by name)"));
     let other = world.repository("else/shop");
     let _ = world.cmem_in(&other, &["remember", "no index here"], b"").ok();
     assert!(!world.search_in(&other, "index").contains(&title));
