@@ -11,6 +11,7 @@ pub mod config;
 pub mod drain;
 pub mod embed;
 pub mod error;
+pub mod foreign;
 pub mod git;
 pub mod hook;
 pub mod http;

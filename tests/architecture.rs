@@ -18,12 +18,15 @@ fn allowed(folder: &str) -> Vec<&'static str> {
             "privacy", "spool", "git", "observer", "store", "index", "retrieve", "hook", "adopt", "notices",
         ],
         "commands" | "cli" => {
-            [&FLOW[..], &["adopt", "git", "hook", "notices", "transfer", "cli", "commands"]].concat()
+            [&FLOW[..], &["adopt", "foreign", "git", "hook", "notices", "transfer", "cli", "commands"]]
+                .concat()
         }
         // The hook answers from memory, so it reads through retrieve and render; it writes nothing there but the
         // pointers of what was merged since the last session.
         "hook" => vec!["privacy", "spool", "git", "drain", "adopt", "store", "retrieve", "render"],
         "git" => vec![],
+        // Reads what others keep, hands events over as a hook does, and stores records as they are.
+        "foreign" => vec!["privacy", "spool", "drain", "observer", "store", "index", "hook", "git", "adopt"],
         // Decides from what the store has recorded and what git says.
         "adopt" => vec!["git", "store"],
         // Selects what goes out, and stores and indexes what comes in.

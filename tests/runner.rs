@@ -17,6 +17,8 @@ mod adopt_matrix;
 mod ageing;
 mod architecture;
 mod carry;
+mod claude_code;
+mod claude_mem;
 mod context;
 mod correct;
 mod drain_failures;

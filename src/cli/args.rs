@@ -98,6 +98,7 @@ pub enum Command {
     /// Write the memory, or a part of it, to take along
     Export(ExportArgs),
     /// Take in what was exported, here or elsewhere
+    /// Take over memories from elsewhere
     Import(ImportArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),

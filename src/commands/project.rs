@@ -73,7 +73,11 @@ fn list(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
 }
 
 fn row(project: &ProjectRow) -> String {
-    let gone = if Path::new(&project.root).exists() { "" } else { " (gone)" };
+    let gone = match project.root.as_str() {
+        "" => "(known by name)",
+        root if Path::new(root).exists() => "",
+        _ => " (gone)",
+    };
     let last = project.last_at.map_or_else(|| String::from("never"), |at| at.local("%Y-%m-%d"));
     let mut line = format!(
         "{:<24} {:>6} observations, last {last}  {}{gone}",

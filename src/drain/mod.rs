@@ -15,5 +15,5 @@ pub use consolidate::{Consolidated, Consolidator, without_observer};
 pub use detach::{DetachError, inherited_lock, start_detached};
 pub use elect::{waits_for_turns, wake};
 pub use policy::fingerprint;
-pub use run::{DrainError, Drained, Drainer, Outlook, Progress};
+pub use run::{DrainError, Drained, Drainer, MODEL_BATCH, Outlook, Progress};
 pub use upkeep::upkeep;

@@ -25,7 +25,7 @@ const STALE_TURN: Duration = Duration::from_secs(15 * 60);
 /// How often a lingering drainer looks for the end of a turn.
 const POLL: Duration = Duration::from_millis(200);
 /// What a request may hold: 25 events, or about 24,000 tokens at four bytes a token.
-const MODEL_BATCH: (u32, i64) = (25, 96_000);
+pub const MODEL_BATCH: (u32, i64) = (25, 96_000);
 /// The builtin observer takes whole turns; the bound is for memory.
 const TURN_BATCH: (u32, i64) = (1_000, 32 << 20);
 /// After this time a delivery cannot come again, and a session's last place is of no use.

@@ -7,6 +7,7 @@ pub mod agents;
 mod decode;
 mod guard;
 pub mod install;
+mod past;
 mod prompt;
 mod read;
 mod reply;
@@ -21,7 +22,8 @@ use serde_json::Value;
 
 use decode::Delivery;
 pub use decode::{Decoded, Ignored, decode};
-pub use read::{ReadError, read_value};
+pub use past::Past;
+pub use read::{ReadError, parse_value, read_value};
 
 use crate::config::{Paths, Settings, Sources};
 use crate::drain;

@@ -49,7 +49,7 @@ pub fn read_value(input: impl AsFd, limit: Duration) -> Result<Value, ReadError>
         }
         end = scan.end_of_value(&bytes);
     }
-    parse(&bytes[..end.unwrap_or(bytes.len())])
+    parse_value(&bytes[..end.unwrap_or(bytes.len())])
 }
 
 /// Waits until there is something to read, or the end of the input; `false` when time is up.
@@ -114,7 +114,11 @@ impl Scan {
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, ReadError> {
+/// What bytes hold as JSON; what a strict parser refuses is repaired.
+///
+/// # Errors
+/// [`ReadError`] when that is no value.
+pub fn parse_value(bytes: &[u8]) -> Result<Value, ReadError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty);

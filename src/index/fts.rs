@@ -127,21 +127,44 @@ pub fn purge(tx: &Transaction<'_>) -> Result<(), StoreError> {
     meaning::purge(tx)
 }
 
-fn add(tx: &Transaction<'_>, id: i64, draft: &Draft) -> Result<(), StoreError> {
-    tx.conn()
-        .prepare_cached(
-            "INSERT INTO observations_fts (rowid, title, keywords, facts, narrative, files)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute((
-            id,
+/// What finds an observation: takes longer to make than to store, and needs no database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// Tokens of title, keywords, facts, narrative and files.
+    columns: [String; 5],
+    pub(super) meaning: Meaning,
+}
+
+impl Prepared {
+    /// That of a draft.
+    pub fn of(draft: &Draft) -> Self {
+        let columns = [
             tokens(&draft.title),
             tokens(&[draft.keywords.join("\n"), draft.concepts.join("\n")].join("\n")),
             tokens(&draft.facts.join("\n")),
             tokens(&[draft.subtitle.as_str(), &draft.narrative].join("\n")),
             tokens(&[draft.files_modified.join("\n"), draft.files_read.join("\n")].join("\n")),
-        ))?;
-    meaning::record(tx, id, &Meaning::of(draft))
+        ];
+        Self { columns, meaning: Meaning::of(draft) }
+    }
+
+    /// Stores it, all but the counts of its word pieces.
+    pub(super) fn insert(&self, tx: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+        let [title, keywords, facts, narrative, files] = &self.columns;
+        tx.conn()
+            .prepare_cached(
+                "INSERT INTO observations_fts (rowid, title, keywords, facts, narrative, files)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute((id, title, keywords, facts, narrative, files))?;
+        meaning::insert(tx, id, &self.meaning)
+    }
+}
+
+fn add(tx: &Transaction<'_>, id: i64, draft: &Draft) -> Result<(), StoreError> {
+    let prepared = Prepared::of(draft);
+    prepared.insert(tx, id)?;
+    meaning::count(tx, &prepared.meaning.tokens, 1)
 }
 
 fn take_away(tx: &Transaction<'_>, id: i64) -> Result<(), StoreError> {

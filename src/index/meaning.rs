@@ -66,6 +66,12 @@ impl Meaning {
 
 /// Keeps the meaning of an observation that has none yet.
 pub(super) fn record(tx: &Transaction<'_>, observation: i64, meaning: &Meaning) -> Result<(), StoreError> {
+    insert(tx, observation, meaning)?;
+    count(tx, &meaning.tokens, 1)
+}
+
+/// Keeps it without counting its word pieces.
+pub(super) fn insert(tx: &Transaction<'_>, observation: i64, meaning: &Meaning) -> Result<(), StoreError> {
     let vector = meaning.vector.as_ref().map(|vector| bytes(vector));
     tx.conn()
         .prepare_cached(
@@ -73,7 +79,7 @@ pub(super) fn record(tx: &Transaction<'_>, observation: i64, meaning: &Meaning) 
              VALUES (?1, (SELECT id FROM models WHERE name = ?2), ?3, ?4)",
         )?
         .execute((observation, embed::MODEL, vector, pack(&meaning.tokens)))?;
-    count(tx, &meaning.tokens, 1)
+    Ok(())
 }
 
 /// Takes away what is kept of an observation, if anything is.
@@ -89,13 +95,21 @@ pub(super) fn forget(tx: &Transaction<'_>, observation: i64) -> Result<(), Store
 }
 
 /// Keeps count of how many observations hold each word piece.
-fn count(tx: &Transaction<'_>, tokens: &[Token], by: i64) -> Result<(), StoreError> {
+pub(super) fn count(tx: &Transaction<'_>, tokens: &[Token], by: i64) -> Result<(), StoreError> {
+    count_all(tx, tokens.iter().map(|token| (i64::from(*token), by)).chain([(ALL, by)]))
+}
+
+/// The same for pieces that come with their own numbers.
+pub(super) fn count_all(
+    tx: &Transaction<'_>,
+    counts: impl Iterator<Item = (i64, i64)>,
+) -> Result<(), StoreError> {
     let mut statement = tx.conn().prepare_cached(
         "INSERT INTO pieces (piece, observations) VALUES (?1, ?2)
          ON CONFLICT (piece) DO UPDATE SET observations = observations + excluded.observations",
     )?;
-    for piece in tokens.iter().map(|token| i64::from(*token)).chain([ALL]) {
-        statement.execute((piece, by))?;
+    for count in counts {
+        statement.execute(count)?;
     }
     Ok(())
 }

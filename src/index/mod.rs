@@ -1,5 +1,6 @@
 //! The indexes over memory, of words and of meaning, and the records written together with their index rows.
 
+mod bulk;
 mod fts;
 mod meaning;
 mod reembed;
@@ -7,9 +8,11 @@ mod spelling;
 mod split;
 mod vectors;
 
+pub use bulk::Bulk;
 pub use fts::{
-    forget_observation, forget_prompt, forget_summary, purge, record_consolidated, record_observation,
-    record_prompt, record_summary, restore_observation, restore_prompt, restore_summary, revise_observation,
+    Prepared, forget_observation, forget_prompt, forget_summary, purge, record_consolidated,
+    record_observation, record_prompt, record_summary, restore_observation, restore_prompt, restore_summary,
+    revise_observation,
 };
 pub use meaning::Meaning;
 pub use reembed::{embed_some, unembedded};

@@ -13,7 +13,7 @@ mod text;
 
 use crate::config::{Paths, Provider, Settings};
 use crate::mode::{Mode, ModeError};
-use crate::model::{Draft, Event, SummaryDraft, Timestamp};
+use crate::model::{Draft, Event, SummaryDraft, Timestamp, estimate_tokens};
 
 pub use class::remedy;
 pub use consolidate::Consolidation;
@@ -140,6 +140,12 @@ pub fn default_model(provider: Provider) -> Option<&'static str> {
         Provider::Claude => Some(claude::DEFAULT_MODEL),
         Provider::Auto | Provider::Builtin | Provider::OpenAi => None,
     }
+}
+
+/// What a model reads of a batch, in tokens by the usual estimate: the request as it would be sent.
+pub fn request_tokens(mode: &Mode, batch: &Batch) -> usize {
+    let request = prompt::request(mode, batch);
+    estimate_tokens(&request.system) + estimate_tokens(&request.user)
 }
 
 /// The provider that is at work, as far as it is known without asking: `auto` is what it was found to be last.

@@ -59,10 +59,10 @@ pub(crate) fn shorten(line: &str, max: usize) -> String {
     format!("{}…", cut.trim_end_matches([' ', ',', ';', ':', '.', '-', '(', '，', '、', '。', '；', '：']))
 }
 
-/// Longest title that is taken from a text.
+/// Longest title that is taken from a text, in characters.
 const MAX_OWN_TITLE: usize = 100;
 
-/// The first sentence or line, whichever ends first, without marks of a heading or a list.
+/// A title for a text: its first sentence or line, whichever ends first, without marks of a heading or a list.
 pub(crate) fn title_of(text: &str) -> String {
     let bare = |line| one_line(line).trim_start_matches(['#', '-', '*', '>', ' ']).to_owned();
     let line = text.lines().map(bare).find(|line| !line.is_empty()).unwrap_or_else(|| one_line(text));

@@ -5,14 +5,21 @@ use rusqlite::OptionalExtension;
 
 use super::Scope;
 use crate::model::Identity;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, key_of_name};
 
 /// The scope of a reader who stands at `identity`. A place that was never recorded sees its parent alone.
 ///
 /// # Errors
 /// [`StoreError::Sql`].
 pub fn scope(store: &Store, identity: &Identity) -> Result<Scope, StoreError> {
-    parent_and_worktree(store, &identity.key, identity.worktree.as_deref().unwrap_or_default())
+    let worktree = identity.worktree.as_deref().unwrap_or_default();
+    match parent_and_worktree(store, &identity.key, worktree)? {
+        // Nothing was recorded here yet, but perhaps something is known by its name.
+        Scope::Projects(ids) if ids.is_empty() => {
+            parent_and_worktree(store, &key_of_name(&identity.name), worktree)
+        }
+        scope => Ok(scope),
+    }
 }
 
 /// The scope of a project by its display name; `None` when there is no such project.
@@ -32,10 +39,12 @@ pub fn scope_by_name(store: &Store, name: &str) -> Result<Option<Scope>, StoreEr
 fn parent_and_worktree(store: &Store, key: &str, worktree: &str) -> Result<Scope, StoreError> {
     let mut statement = store.conn().prepare_cached(
         "SELECT id FROM projects
-         WHERE key = coalesce((SELECT means FROM aliases WHERE key = ?1), ?1) AND worktree IN ('', ?2)
+         WHERE key = coalesce((SELECT means FROM aliases WHERE key = ?1), ?1) AND worktree IN ('', ?2, ?3)
          ORDER BY worktree",
     )?;
-    let ids = statement.query_map((key, worktree), |row| row.get(0))?.collect::<Result<_, _>>()?;
+    // One that came from elsewhere is known by the name of its folder alone.
+    let folder = worktree.rsplit('/').next().unwrap_or_default();
+    let ids = statement.query_map((key, worktree, folder), |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(Scope::Projects(ids))
 }
 

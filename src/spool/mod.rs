@@ -15,6 +15,7 @@ mod lock;
 mod open;
 mod queue;
 mod session;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod trail;
@@ -29,5 +30,6 @@ pub use lock::FileLock;
 pub use open::Spool;
 pub use queue::{QueueRow, Selection, SpoolStatus};
 pub use session::{SessionState, Shown};
+pub use taken::Taken;
 pub use trail::Trail;
 pub use uses::{Uses, note_use};

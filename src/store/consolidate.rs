@@ -3,6 +3,7 @@
 use rusqlite::OptionalExtension;
 use sha2::{Digest, Sha256};
 
+use super::write::new_uid;
 use super::{NewObservation, Place, StoreError, Transaction};
 use crate::model::{Status, Timestamp};
 
@@ -44,7 +45,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Sql`].
     pub(crate) fn consolidate(&self, new: &NewObservation<'_>, sources: &[i64]) -> Result<i64, StoreError> {
-        let uid = uuid::Uuid::now_v7().to_string();
+        let uid = new_uid();
         let id = self.insert_observation(new, &uid, &own_key(&uid))?;
         for source in sources {
             self.tx.execute("INSERT INTO sources (observation, source) VALUES (?1, ?2)", (id, source))?;

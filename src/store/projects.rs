@@ -44,6 +44,9 @@ impl Transaction<'_> {
         if let Some(id) = known {
             return Ok(id);
         }
+        if let Some(id) = self.take_over(identity, key, worktree, root, name)? {
+            return Ok(id);
+        }
         let name = self.free_name(name, root)?;
         self.tx.execute(
             "INSERT INTO projects (key, worktree, name, root, remote, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

@@ -79,6 +79,17 @@ impl Store {
         Ok(titles)
     }
 
+    /// The prompts of a session, and when they were sent.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn prompts_of(&self, session: &str) -> Result<Vec<(Timestamp, String)>, StoreError> {
+        let sql = "SELECT created_at, text FROM prompts WHERE session = ?1";
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let prompts = statement.query_map([session], |row| Ok((Timestamp(row.get(0)?), row.get(1)?)))?;
+        Ok(prompts.collect::<Result<_, _>>()?)
+    }
+
     /// Text of the prompt that a session was at work on at a moment: turns may be recorded in another order.
     ///
     /// # Errors

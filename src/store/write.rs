@@ -191,7 +191,7 @@ impl Transaction<'_> {
                 .execute((id, new.created_at.0))?;
             return Ok(Stored { id, duplicate: true });
         }
-        let id = self.insert_observation(new, &uuid::Uuid::now_v7().to_string(), &key)?;
+        let id = self.insert_observation(new, &new_uid(), &key)?;
         self.supersede(id, &draft.supersedes)?;
         Ok(Stored { id, duplicate: false })
     }
@@ -213,7 +213,7 @@ impl Transaction<'_> {
                    ?20, ?21, ?22, ?23)",
             )?
             .execute(rusqlite::params![
-                new_uid(),
+                uid,
                 new.place.project,
                 draft.r#type,
                 draft.title,
@@ -288,7 +288,7 @@ impl Transaction<'_> {
 }
 
 /// A name that no other record has, here or elsewhere.
-fn new_uid() -> String {
+pub(super) fn new_uid() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 

@@ -271,6 +271,14 @@ impl World {
         connection.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
+    /// What is remembered is sound, whether or not anything was captured.
+    #[track_caller]
+    pub fn assert_sound_memory(&self) {
+        let connection = Connection::open(self.data().join("memory.db")).unwrap();
+        let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(verdict, "ok");
+    }
+
     /// Both databases are sound.
     #[track_caller]
     pub fn assert_sound(&self) {

@@ -1,154 +1,63 @@
-//! `cmem import`: memory that was taken along, taken in.
+//! `cmem import`: memories from elsewhere.
 
-use std::env;
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, IsTerminal};
-use std::path::{Path, PathBuf};
+mod foreign;
+mod own;
 
-use clap::Args;
-use serde::Serialize;
+use std::path::PathBuf;
 
-use super::export::failure;
-use super::reader;
+use clap::{Args, ValueEnum};
+
 use crate::cli::printer::Printer;
-use crate::cli::progress;
+use crate::cli::when;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::git;
-use crate::index;
-use crate::privacy::Cleaner;
-use crate::render;
-use crate::store::{Store, StoreError};
-use crate::transfer::{self, Merger, Report, Tally};
-
-const WHAT: &str = "import";
+use crate::model::Timestamp;
 
 /// Arguments of `cmem import`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  cmem import memory.jsonl\n  cmem import --dry-run team-memory/\n  ssh other cmem \
-                        export --all-projects | cmem import"
+                  export --all-projects | cmem import\n  cmem import --from claude-mem --dry-run\n  cmem import \
+                  --from claude-code --since 30d"
 )]
 pub struct ImportArgs {
-    /// A file of `cmem export`, or a folder of `cmem export --format markdown`; `-`, or nothing, is standard input
-    #[arg(value_name = "FILE")]
+    /// A file of `cmem export`, or a folder of `cmem export --format markdown` (`-`, or nothing, is standard input); with
+    /// --from, where that program keeps it
+    #[arg(value_name = "PATH")]
     pub source: Option<PathBuf>,
-    /// Only tell what would be done; other writers wait meanwhile
+    /// Another program's memory: the database of claude-mem, or the transcripts and notes of Claude Code
+    #[arg(long, value_enum, value_name = "PROGRAM")]
+    pub from: Option<From>,
+    /// Only tell what would be done
     #[arg(long)]
     pub dry_run: bool,
+    /// Do not ask; needed where there is no terminal
+    #[arg(long, requires = "from")]
+    pub yes: bool,
+    /// Take over the settings of claude-mem, where they mean something here and are not set
+    #[arg(long, requires = "from")]
+    pub settings: bool,
+    /// Nothing from before this date, time or age (2026-01-31, yesterday, 7d)
+    #[arg(long, requires = "from", value_name = "WHEN", value_parser = when::since)]
+    pub since: Option<Timestamp>,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    dry_run: bool,
-    #[serde(flatten)]
-    report: &'a Report,
+/// A program whose memory can be taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the variant names are the documentation")]
+pub enum From {
+    ClaudeMem,
+    ClaudeCode,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure`] when the source is no export, the memory cannot be written, or a record was not taken in.
+/// [`Failure`] when there is nothing to import, or it cannot be read or stored.
 pub fn run(args: &ImportArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
-    let cleaner = Cleaner::new(&reader::settings(WHAT, paths)?.redact_patterns);
-    let source = args.source.as_deref().filter(|source| *source != Path::new("-"));
-    if source.is_none() && io::stdin().is_terminal() {
-        return Err(Failure::usage(
-            WHAT,
-            "there is nothing to read",
-            "name a file or a folder, or pipe an export to it",
-        ));
-    }
-    let place = source.unwrap_or(Path::new("standard input"));
-    let unreadable = |error: io::Error| failure(WHAT, &error.into(), place);
-    let mut input: Option<(Box<dyn BufRead>, u64)> = match source {
-        Some(dir) if dir.is_dir() => None,
-        Some(file) => {
-            let opened = File::open(file).map_err(unreadable)?;
-            let length = fs::metadata(file).map_err(unreadable)?.len();
-            Some((Box::new(BufReader::with_capacity(1 << 16, opened)), length))
-        }
-        None => Some((Box::new(io::stdin().lock()), 0)),
-    };
-    let store = open(args, paths)?;
-    let merger = Merger::new(&cleaner, env::current_dir().ok().map(|cwd| git::identify(&cwd)));
-    let report = match &mut input {
-        Some((input, length)) => {
-            let bar = progress::bar(*length, "bytes");
-            transfer::read_lines(&store, input, merger, args.dry_run, &mut |bytes| bar.inc(bytes))
-        }
-        None => {
-            let bar = progress::bar(0, "files");
-            transfer::read_folder(&store, place, merger, &cleaner, args.dry_run, &mut |files| {
-                bar.inc_length(files);
-                bar.inc(files);
-            })
-        }
-    }
-    .map_err(|error| failure(WHAT, &error, place))?;
-    if !args.dry_run {
-        settle(&store).map_err(|error| reader::store_failure(WHAT, &error))?;
-    }
-    tell(&report, args.dry_run, printer);
-    match report.failed {
-        0 => Ok(()),
-        1 => Err(not_all("1 record was not taken in")),
-        count => Err(not_all(&format!("{count} records were not taken in"))),
-    }
-}
-
-fn not_all(why: &str) -> Failure {
-    Failure::new(WHAT, why, "mend what is named above and run it again; what is in stays as it is")
-}
-
-/// A dry run leaves no memory behind where there was none.
-fn open(args: &ImportArgs, paths: &Paths) -> Result<Store, Failure> {
-    let fail = |error: StoreError| reader::store_failure(WHAT, &error);
-    if args.dry_run && reader::open(WHAT, paths)?.is_none() {
-        return Store::in_passing().map_err(fail);
-    }
-    paths.create().map_err(|error| {
-        Failure::new(WHAT, error, "name a writable directory with --data-dir or CMEM_DATA_DIR")
-    })?;
-    Store::open(paths).map_err(fail)
-}
-
-/// Many rows came at once: the caches of their meaning are brought up to date, and the log is emptied.
-fn settle(store: &Store) -> Result<(), StoreError> {
-    index::refresh(store)?;
-    store.tidy()
-}
-
-fn tell(report: &Report, dry_run: bool, printer: &mut Printer) {
-    if printer.wants_json() {
-        printer.json(&Answer { dry_run, report });
-    }
-    for problem in &report.problems {
-        printer.talk(&render::line(&format!("{}: {}", problem.at, problem.why)));
-    }
-    let told = report.problems.len() as u64;
-    if report.failed > told {
-        printer.talk(&format!("and {} more", report.failed - told));
-    }
-    if dry_run {
-        printer.talk("nothing was changed; this is what would be:");
-    }
-    for (tally, things) in
-        [(report.observations, "observations"), (report.summaries, "summaries"), (report.prompts, "prompts")]
-    {
-        let Tally { new, changed, unchanged } = tally;
-        if new + changed + unchanged > 0 {
-            printer.talk(&format!("{things}: {new} new, {changed} changed, {unchanged} known already"));
-        }
-    }
-    for (count, told) in [
-        (report.projects, "new projects"),
-        (report.archived, "archived, because their file was deleted"),
-        (report.review, "to decide on, because both sides changed them: `cmem review`"),
-        (report.unresolved, "pointers to observations that are not here"),
-    ] {
-        if count > 0 {
-            printer.talk(&format!("{count} {told}"));
-        }
+    match args.from {
+        Some(From::ClaudeMem) => foreign::claude_mem(args, paths, printer),
+        Some(From::ClaudeCode) => foreign::claude_code(args, paths, printer),
+        None => own::run(args, paths, printer),
     }
 }

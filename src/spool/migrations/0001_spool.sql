@@ -53,6 +53,13 @@ CREATE TABLE ledger (
   count INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Files that others wrote, and how much of them was taken in.
+CREATE TABLE taken_files (
+  path   TEXT PRIMARY KEY,
+  bytes  INTEGER NOT NULL,
+  digest TEXT NOT NULL -- of the whole, where it is no log; else ''
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE state (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL

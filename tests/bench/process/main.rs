@@ -1,6 +1,6 @@
 //! Whole-process measurements: what a user of the built binary waits for. `scripts/bench/run` starts it.
 //!
-//!     process [hook] [parallel] [drain] [scale] [adopt] [client] [size]      default: all but client
+//!     process [hook] [parallel] [drain] [scale] [import] [adopt] [client] [size]      default: all but client
 //!
 //! Prints a Markdown table. Every latency is measured beside an empty static Rust process, the runs
 //! interleaved, so that a busy machine slows both alike.
@@ -20,6 +20,7 @@ mod client;
 mod corpus;
 mod drain;
 mod hook;
+mod import;
 mod measure;
 mod recall;
 mod scale;
@@ -27,11 +28,12 @@ mod scale;
 use std::env;
 use std::fs;
 
-const ALL: [(&str, fn()); 7] = [
+const ALL: [(&str, fn()); 8] = [
     ("hook", hook::one_at_a_time),
     ("parallel", hook::fifty_at_once),
     ("drain", drain::throughput),
     ("scale", scale::at_every_size),
+    ("import", import::from_claude_mem),
     ("adopt", adopt::beside_git),
     ("size", size),
     ("client", client::wall_time),
