@@ -230,8 +230,8 @@ fn what_is_the_same_word_by_word_becomes_one_and_comes_apart_again() {
     assert_eq!((&one["title"], &one["hit_count"]), (&json!("retry limit, of UPLOADS!"), &json!(1)));
     assert_eq!(one["put_together_from"], json!([1, 3]));
     assert_eq!(whole(&world, 1)["put_together_into"], json!([4]));
-    assert!(world.cmem(&["get", "3"]).ok().contains("put together into: #4"));
-    assert!(world.cmem(&["get", "4"]).ok().contains("put together from: #1, #3"));
+    assert!(world.cmem(&["get", "3"]).ok().contains("put together into #4"));
+    assert!(world.cmem(&["get", "4"]).ok().contains("put together from #1, #3"));
     let context = world.cmem(&["context"]).ok();
     assert_eq!(context.to_lowercase().matches("retry limit").count(), 1, "{context}");
     assert_eq!(world.cmem(&["compact", "--json"]).json()["merged"], json!([]), "once is enough");

@@ -58,7 +58,8 @@ fn rich() -> World {
          UPDATE observations SET status = 'archived' WHERE id = 4;
          UPDATE observations SET hit_count = 7, last_hit_at = 1700000000123, agent = 'a', prompt_number = 3,
            tokens_spent = 12 WHERE id = 5;
-         UPDATE observations SET status = 'review', contests = 3 WHERE id = 6;
+         UPDATE observations SET status = 'review' WHERE id = 6;
+         INSERT INTO contested VALUES (6, 3), (6, 5);
          INSERT INTO sources VALUES (2, 1), (2, 4);
          INSERT INTO revisions (observation, draft, until) VALUES
            (5, '{\"type\":\"note\",\"title\":\"was\",\"subtitle\":\"\",\"narrative\":\"old\",\"facts\":[\"f\"],
@@ -437,7 +438,7 @@ fn what_both_sides_changed_waits_for_a_decision() {
     let report = from_folder(&world, &dir);
     assert_eq!((&report["review"], &report["archived"]), (&json!(2), &json!(0)));
     let waiting = whole(&world, 3);
-    assert_eq!((&waiting["status"], &waiting["contests"]), (&json!("review"), &json!(1)));
+    assert_eq!((&waiting["status"], &waiting["contests"]), (&json!("review"), &json!([1])));
     assert_eq!(waiting["narrative"], "one, changed there");
     assert_eq!(
         (&whole(&world, 1)["subtitle"], &whole(&world, 2)["status"]),

@@ -383,5 +383,5 @@ fn what_is_no_such_database_is_refused_with_a_remedy() {
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
     assert!(refused(&other).contains("not a database of claude-mem"));
     assert!(!world.data().exists(), "nothing is made for what cannot be read");
-    assert!(world.cmem(&["import"]).failed(2).contains("--from"));
+    assert!(world.cmem(&["import", "--settings"]).failed(2).contains("--from"));
 }

@@ -318,7 +318,9 @@ fn what_waits_for_review_says_because_of_which() {
     let (old, new) = (world.remember(&["Port 80."]), world.remember(&["Port 81."]));
     let memory = rusqlite::Connection::open(world.data().join("memory.db")).unwrap();
     memory
-        .execute("UPDATE observations SET status = 'review', contests = ?1 WHERE id = ?2", [old, new])
+        .execute_batch(&format!(
+            "UPDATE observations SET status = 'review' WHERE id = {new}; INSERT INTO contested VALUES ({new}, {old})"
+        ))
         .unwrap();
     drop(memory);
     let shown = |id: i64| world.cmem(&["get", &id.to_string()]).ok();

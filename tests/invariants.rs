@@ -330,8 +330,8 @@ impl World {
             ),
             (
                 "contests and does not wait, or in another project",
-                "SELECT count(*) FROM observations a JOIN observations b ON b.id = a.contests
-                 WHERE a.status <> 'review' OR a.project <> b.project",
+                "SELECT count(*) FROM contested c JOIN observations a ON a.id = c.observation
+                   JOIN observations b ON b.id = c.old WHERE a.status <> 'review' OR a.project <> b.project",
             ),
             (
                 "merged elsewhere than its branch",

@@ -97,8 +97,7 @@ pub enum Command {
     Restore(RestoreArgs),
     /// Write the memory, or a part of it, to take along
     Export(ExportArgs),
-    /// Take in what was exported, here or elsewhere
-    /// Take over memories from elsewhere
+    /// Take in what was exported, or what another program remembers
     Import(ImportArgs),
     /// Bring the memory of merged worktrees home
     Adopt(AdoptArgs),

@@ -104,7 +104,7 @@ pub struct CarriedObservation {
     #[serde(default)]
     pub superseded_by: Option<String>,
     #[serde(default)]
-    pub contests: Option<String>,
+    pub contests: Vec<String>,
     #[serde(default)]
     pub sources: Vec<String>,
     #[serde(default)]

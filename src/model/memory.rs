@@ -180,7 +180,7 @@ pub struct Observation {
     pub status: Status,
     pub superseded_by: Option<i64>,
     /// What it would supersede, while it waits for review.
-    pub contests: Option<i64>,
+    pub contests: Vec<i64>,
     pub expires_at: Option<Timestamp>,
     pub hit_count: i64,
     pub last_hit_at: Option<Timestamp>,

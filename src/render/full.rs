@@ -109,10 +109,11 @@ fn standing(memory: &Observation) -> String {
         (Status::Active, _) => {}
         (Status::Superseded, Some(by)) => said.push(format!("superseded by #{by}")),
         (Status::Superseded, None) => said.push(String::from("superseded")),
-        (Status::Review, _) => said.push(match memory.contests {
-            Some(other) => format!("waits for review because of #{other}"),
-            None => String::from("waits for review"),
-        }),
+        (Status::Review, _) if memory.contests.is_empty() => said.push(String::from("waits for review")),
+        (Status::Review, _) => {
+            let others: Vec<String> = memory.contests.iter().map(|id| format!("#{id}")).collect();
+            said.push(format!("waits for review because of {}", others.join(", ")));
+        }
         (Status::Archived, _) => said.push(String::from("archived")),
     }
     if let Some(end) = memory.expires_at {

@@ -94,7 +94,7 @@ pub(super) fn observed(title: &str) -> Observation {
         pinned: false,
         status: Status::Active,
         superseded_by: None,
-        contests: None,
+        contests: Vec::new(),
         expires_at: None,
         hit_count: 0,
         last_hit_at: None,

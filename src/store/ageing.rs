@@ -69,7 +69,7 @@ impl Transaction<'_> {
         Ok(self
             .tx
             .prepare_cached(
-                "UPDATE observations SET status = 'archived', contests = NULL
+                "UPDATE observations SET status = 'archived'
                  WHERE status IN ('active', 'review') AND expires_at <= ?1",
             )?
             .execute([now.0])?)

@@ -107,26 +107,27 @@ impl Store {
     /// [`StoreError`].
     pub(crate) fn carried_observation(&self, id: i64) -> Result<Option<CarriedObservation>, StoreError> {
         let sql = format!(
-            "SELECT {}, o.uid, q.name, b.name, b.born, m.name, o.priority, o.pinned, o.status, later.uid, old.uid,
+            "SELECT {}, o.uid, q.name, b.name, b.born, m.name, o.priority, o.pinned, o.status, later.uid,
                o.expires_at, o.hit_count, o.last_hit_at, o.source, o.session, o.prompt_number, o.agent, o.model,
                o.tokens_spent, o.created_at, o.updated_at
              FROM observations o JOIN projects q ON q.id = o.project
                LEFT JOIN projects m ON m.id = o.merged_into LEFT JOIN branches b ON b.id = o.branch
                LEFT JOIN observations later ON later.id = o.superseded_by
-               LEFT JOIN observations old ON old.id = o.contests
              WHERE o.id = ?1",
             rows::DRAFT_COLUMNS
         );
         let found = self.conn.prepare_cached(&sql)?.query_row([id], observation).optional()?;
         let Some(mut found) = found else { return Ok(None) };
-        let sources =
-            "SELECT o.uid FROM sources s JOIN observations o ON o.id = s.source WHERE s.observation = ?1
-                       ORDER BY o.uid";
-        found.sources = self
-            .conn
-            .prepare_cached(sources)?
-            .query_map([id], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
+        let uids = |sql: &str| -> Result<Vec<String>, StoreError> {
+            let mut statement = self.conn.prepare_cached(sql)?;
+            Ok(statement.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        };
+        found.contests = uids(
+            "SELECT o.uid FROM contested c JOIN observations o ON o.id = c.old WHERE c.observation = ?1 ORDER BY o.uid",
+        )?;
+        found.sources = uids(
+            "SELECT o.uid FROM sources s JOIN observations o ON o.id = s.source WHERE s.observation = ?1 ORDER BY o.uid",
+        )?;
         found.revisions = rows::revisions(&self.conn, id)?
             .into_iter()
             .map(|(draft, until)| Revision { until, draft })
@@ -214,19 +215,19 @@ fn observation(row: &Row<'_>) -> rusqlite::Result<CarriedObservation> {
         pinned: row.get(15)?,
         status: rows::word(row, 16)?,
         superseded_by: row.get(17)?,
-        contests: row.get(18)?,
+        contests: Vec::new(),
         sources: Vec::new(),
-        expires_at: rows::time(row, 19)?,
-        hit_count: row.get(20)?,
-        last_hit_at: rows::time(row, 21)?,
-        source: rows::word(row, 22)?,
-        session: row.get(23)?,
-        prompt_number: row.get(24)?,
-        agent: row.get(25)?,
-        model: row.get(26)?,
-        tokens_spent: row.get(27)?,
-        created_at: Timestamp(row.get(28)?),
-        updated_at: Some(Timestamp(row.get(29)?)),
+        expires_at: rows::time(row, 18)?,
+        hit_count: row.get(19)?,
+        last_hit_at: rows::time(row, 20)?,
+        source: rows::word(row, 21)?,
+        session: row.get(22)?,
+        prompt_number: row.get(23)?,
+        agent: row.get(24)?,
+        model: row.get(25)?,
+        tokens_spent: row.get(26)?,
+        created_at: Timestamp(row.get(27)?),
+        updated_at: Some(Timestamp(row.get(28)?)),
         revisions: Vec::new(),
     })
 }

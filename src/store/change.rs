@@ -120,7 +120,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn set_status(&self, id: i64, status: Status) -> Result<bool, StoreError> {
-        let sql = "UPDATE observations SET status = ?2, superseded_by = NULL, contests = NULL
+        let sql = "UPDATE observations SET status = ?2, superseded_by = NULL
                    WHERE id = ?1 AND status <> ?2";
         Ok(self.tx.prepare_cached(sql)?.execute((id, status.name()))? > 0)
     }
@@ -132,13 +132,11 @@ impl Transaction<'_> {
     pub fn replace(&self, old: i64, new: i64) -> Result<(), StoreError> {
         self.tx
             .prepare_cached(
-                "UPDATE observations SET status = 'superseded', superseded_by = ?2, contests = NULL WHERE id = ?1",
+                "UPDATE observations SET status = 'superseded', superseded_by = ?2 WHERE id = ?1",
             )?
             .execute((old, new))?;
         self.tx
-            .prepare_cached(
-                "UPDATE observations SET status = 'active', contests = NULL WHERE id = ?1 AND status = 'review'",
-            )?
+            .prepare_cached("UPDATE observations SET status = 'active' WHERE id = ?1 AND status = 'review'")?
             .execute([new])?;
         Ok(())
     }
@@ -154,7 +152,6 @@ impl Transaction<'_> {
              FROM (SELECT superseded_by FROM observations WHERE id = ?1) later WHERE observations.superseded_by = ?1",
             [id],
         )?;
-        self.tx.execute("UPDATE observations SET contests = NULL WHERE contests = ?1", [id])?;
         self.tx.prepare_cached("DELETE FROM observations WHERE id = ?1")?.execute([id])?;
         Ok(())
     }

@@ -46,8 +46,7 @@ impl Store {
         };
         Ok(Links {
             supersedes: ids("SELECT id FROM observations WHERE superseded_by = ?1 ORDER BY id")?,
-            contested_by: ids("SELECT id FROM observations WHERE contests = ?1
-                 UNION SELECT observation FROM contested WHERE old = ?1 ORDER BY 1")?,
+            contested_by: ids("SELECT observation FROM contested WHERE old = ?1 ORDER BY observation")?,
             put_together_from: ids("SELECT source FROM sources WHERE observation = ?1 ORDER BY source")?,
             put_together_into: ids("SELECT observation FROM sources WHERE source = ?1 ORDER BY observation")?,
         })

@@ -373,8 +373,7 @@ impl Transaction<'_> {
             .prepare_cached(
                 "UPDATE observations SET priority = ?2, pinned = ?3, status = ?4, expires_at = ?5, hit_count = ?6,
                    last_hit_at = ?7, updated_at = ?8,
-                   superseded_by = CASE WHEN ?4 = 'superseded' THEN superseded_by END,
-                   contests = CASE WHEN ?4 = 'review' THEN contests END
+                   superseded_by = CASE WHEN ?4 = 'superseded' THEN superseded_by END
                  WHERE id = ?1",
             )?
             .execute(rusqlite::params![
@@ -406,9 +405,9 @@ impl Transaction<'_> {
                      FROM observations JOIN later USING (id) WHERE superseded_by IS NOT NULL) SELECT id FROM later)"
             }
             Pointer::Contests => {
-                "UPDATE observations SET contests = ?2
-                 WHERE id = ?1 AND status = 'review' AND contests IS NOT ?2 AND (contests IS NULL OR ?3) AND ?1 <> ?2
-                   AND project = (SELECT project FROM observations WHERE id = ?2)"
+                "INSERT OR IGNORE INTO contested (observation, old)
+                 SELECT a.id, b.id FROM observations a JOIN observations b ON b.project = a.project AND b.id <> a.id
+                 WHERE a.id = ?1 AND b.id = ?2 AND a.status = 'review' AND ?3 IS NOT NULL"
             }
             Pointer::Source => {
                 "INSERT OR IGNORE INTO sources (observation, source) SELECT ?1, ?2 WHERE ?1 <> ?2 AND ?3 IS NOT NULL"

@@ -58,7 +58,6 @@ impl Transaction<'_> {
         }
         self.set_status(id, Status::Active)?;
         superseded.iter().try_for_each(|old| self.replace(*old, id))?;
-        self.forget_contest(id)?;
         Ok(Some(Accepted { superseded }))
     }
 
@@ -70,20 +69,12 @@ impl Transaction<'_> {
         if !self.waits(id)? {
             return Ok(false);
         }
-        self.forget_contest(id)?;
         self.set_status(id, Status::Archived)
     }
 
     /// Says who contests what; `old` are in use and of the same project.
     fn hold(&self, id: i64, old: &[i64]) -> Result<(), StoreError> {
-        if !self.waits(id)? {
-            self.forget_contest(id)?;
-        }
-        self.tx
-            .prepare_cached(
-                "UPDATE observations SET status = 'review', contests = coalesce(contests, ?2) WHERE id = ?1",
-            )?
-            .execute((id, old.first()))?;
+        self.tx.prepare_cached("UPDATE observations SET status = 'review' WHERE id = ?1")?.execute([id])?;
         let mut statement =
             self.tx.prepare_cached("INSERT OR IGNORE INTO contested (observation, old) VALUES (?1, ?2)")?;
         for old in old {
@@ -123,11 +114,6 @@ impl Transaction<'_> {
                    SELECT o.id FROM observations o JOIN later USING (id) WHERE o.status = 'active' LIMIT 1";
         Ok(self.tx.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
     }
-
-    fn forget_contest(&self, id: i64) -> Result<(), StoreError> {
-        self.tx.prepare_cached("DELETE FROM contested WHERE observation = ?1")?.execute([id])?;
-        Ok(())
-    }
 }
 
 impl Store {
@@ -150,8 +136,7 @@ impl Store {
 }
 
 fn contested_by(conn: &Connection, id: i64) -> Result<Vec<i64>, StoreError> {
-    let sql = "SELECT old FROM contested WHERE observation = ?1
-               UNION SELECT contests FROM observations WHERE id = ?1 AND contests IS NOT NULL ORDER BY 1";
+    let sql = "SELECT old FROM contested WHERE observation = ?1 ORDER BY old";
     let mut statement = conn.prepare_cached(sql)?;
     Ok(statement.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
@@ -193,7 +178,9 @@ mod tests {
     }
 
     fn standing(tx: &Transaction<'_>, id: i64) -> (String, Option<i64>) {
-        let sql = "SELECT status, coalesce(superseded_by, contests) FROM observations WHERE id = ?1";
+        let sql =
+            "SELECT status, coalesce(superseded_by, (SELECT min(old) FROM contested WHERE observation = id))
+                   FROM observations WHERE id = ?1";
         tx.conn().query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
     }
 

@@ -36,7 +36,7 @@ impl Store {
 
 pub(crate) const OBSERVATION_COLUMNS: &str = "o.id, o.uid, q.name, m.name, o.type, o.title, o.subtitle,
     o.narrative, o.facts, o.concepts, o.keywords, o.files_read, o.files_modified, o.priority, o.pinned, o.status,
-    o.superseded_by, o.contests, o.expires_at, o.hit_count, o.last_hit_at, o.source, o.session, o.prompt_number, o.agent,
+    o.superseded_by, (SELECT json_group_array(old) FROM contested WHERE observation = o.id), o.expires_at, o.hit_count, o.last_hit_at, o.source, o.session, o.prompt_number, o.agent,
     o.model, o.tokens_spent, o.created_at, o.updated_at";
 
 /// What an observation says, as [`draft`] reads it.
@@ -93,7 +93,7 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         pinned: row.get(14)?,
         status: status.at(Timestamp::now(), expires_at),
         superseded_by: row.get(16)?,
-        contests: row.get(17)?,
+        contests: json(row, 17)?,
         expires_at,
         hit_count: row.get(19)?,
         last_hit_at: time(row, 20)?,

@@ -244,13 +244,13 @@ pub(super) fn record(store: &Store, kind: RecordKind, id: i64) -> Result<Option<
         RecordKind::Observation => {
             let Some(mut found) = store.carried_observation(id)? else { return Ok(None) };
             let mut shared = Vec::new();
-            for uid in [&found.superseded_by, &found.contests].into_iter().flatten().chain(&found.sources) {
+            for uid in found.superseded_by.iter().chain(&found.contests).chain(&found.sources) {
                 if matches!(store.status_of_uid(uid)?, Some(Status::Active | Status::Superseded)) {
                     shared.push(uid.clone());
                 }
             }
             found.superseded_by = found.superseded_by.filter(|uid| shared.contains(uid));
-            found.contests = found.contests.filter(|uid| shared.contains(uid));
+            found.contests.retain(|uid| shared.contains(uid));
             found.sources.retain(|uid| shared.contains(uid));
             Some(Carried::Observation(Box::new(found)))
         }

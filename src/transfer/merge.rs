@@ -253,16 +253,15 @@ impl<'a> Merger<'a> {
         theirs: &CarriedObservation,
         anew: bool,
     ) -> Result<bool, StoreError> {
-        let single = [(Pointer::SupersededBy, &theirs.superseded_by), (Pointer::Contests, &theirs.contests)];
-        let wishes = single
-            .into_iter()
-            .filter_map(|(pointer, to)| Some((pointer, to.as_deref()?)))
-            .chain(theirs.sources.iter().map(|source| (Pointer::Source, source.as_str())));
+        let of = |pointer: Pointer| move |to: &String| (pointer, to.clone());
+        let wishes = (theirs.superseded_by.iter().map(of(Pointer::SupersededBy)))
+            .chain(theirs.contests.iter().map(of(Pointer::Contests)))
+            .chain(theirs.sources.iter().map(of(Pointer::Source)));
         let mut changed = false;
         for (pointer, to) in wishes {
-            match self.counterpart(tx, to)? {
+            match self.counterpart(tx, &to)? {
                 Some(to) => changed |= tx.point_to(pointer, from, to, anew)?,
-                None => self.waiting.push(Wish { pointer, from, to: to.to_owned(), anew }),
+                None => self.waiting.push(Wish { pointer, from, to, anew }),
             }
         }
         Ok(changed)

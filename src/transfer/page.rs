@@ -88,7 +88,7 @@ fn observation_page(page: &mut Writer, observation: &CarriedObservation) {
     }
     page.word("expires", &observation.expires_at.map(|at| at.to_string()).unwrap_or_default());
     page.word("superseded_by", observation.superseded_by.as_deref().unwrap_or_default());
-    page.word("contests", observation.contests.as_deref().unwrap_or_default());
+    page.list("contests", &observation.contests);
     page.list("sources", &observation.sources);
     page.list("concepts", &text.concepts);
     page.list("keywords", &text.keywords);
@@ -187,7 +187,7 @@ fn observation(page: &mut Reader) -> Result<CarriedObservation, String> {
         },
         status: page.word("status")?.unwrap_or(Status::Active),
         superseded_by: page.text("superseded_by")?,
-        contests: page.text("contests")?,
+        contests: page.list("contests")?,
         sources: page.list("sources")?,
         expires_at: page.time("expires")?,
         hit_count: 0,

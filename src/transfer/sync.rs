@@ -220,12 +220,10 @@ impl Work<'_> {
                 ..state_of(theirs)
             },
         )?;
-        for (pointer, to) in
-            [(Pointer::SupersededBy, &theirs.superseded_by), (Pointer::Contests, &theirs.contests)]
-        {
-            if let Some(to) = to.as_deref()
-                && let Some(to) = tx.observation_of_uid(to)?
-            {
+        let of = |pointer: Pointer| move |to| (pointer, to);
+        let wishes = theirs.superseded_by.iter().map(of(Pointer::SupersededBy));
+        for (pointer, to) in wishes.chain(theirs.contests.iter().map(of(Pointer::Contests))) {
+            if let Some(to) = tx.observation_of_uid(to)? {
                 tx.point_to(pointer, id, to, true)?;
             }
         }
@@ -255,7 +253,7 @@ impl Work<'_> {
         let (of, page) = (theirs.uid.clone(), page::write(&Carried::Observation(Box::new(theirs.clone()))));
         theirs.uid = format!("{}.{}", &of, &manifest::hash(&page.unwrap_or_default())[..16]);
         theirs.status = Status::Review;
-        theirs.contests = Some(of);
+        theirs.contests = vec![of];
         theirs.superseded_by = None;
         theirs.pinned = false;
         theirs.updated_at = Some(Timestamp::now());

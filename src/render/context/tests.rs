@@ -22,7 +22,7 @@ fn memory(id: i64, title: &str, narrative: &str) -> Observation {
         pinned: false,
         status: Status::Active,
         superseded_by: None,
-        contests: None,
+        contests: Vec::new(),
         expires_at: None,
         hit_count: 0,
         last_hit_at: None,

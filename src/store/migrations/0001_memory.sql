@@ -91,7 +91,6 @@ CREATE TABLE observations (
   pinned         INTEGER NOT NULL DEFAULT 0,
   status         TEXT NOT NULL DEFAULT 'active',
   superseded_by  INTEGER REFERENCES observations (id),
-  contests       INTEGER REFERENCES observations (id), -- what it would supersede, while it waits for review
   expires_at     INTEGER,
   hit_count      INTEGER NOT NULL DEFAULT 0,
   last_hit_at    INTEGER,
@@ -117,7 +116,6 @@ CREATE INDEX observations_session ON observations (session, created_at);
 CREATE INDEX observations_kept ON observations (project) WHERE pinned = 1 OR priority = 'high';
 
 CREATE INDEX observations_superseded ON observations (superseded_by) WHERE superseded_by IS NOT NULL;
-CREATE INDEX observations_contests ON observations (contests) WHERE contests IS NOT NULL;
 CREATE INDEX observations_expiring ON observations (expires_at)
   WHERE expires_at IS NOT NULL AND status IN ('active', 'review');
 
@@ -128,6 +126,10 @@ CREATE TABLE contested (
   PRIMARY KEY (observation, old)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX contested_old ON contested (old);
+CREATE TRIGGER observations_decided AFTER UPDATE OF status ON observations WHEN new.status <> 'review'
+BEGIN
+  DELETE FROM contested WHERE observation = new.id;
+END;
 
 -- What an observation said before it was edited.
 CREATE TABLE revisions (
