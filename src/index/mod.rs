@@ -3,6 +3,7 @@
 mod fts;
 mod meaning;
 mod reembed;
+mod space;
 mod spelling;
 mod split;
 mod vectors;
@@ -10,6 +11,7 @@ mod vectors;
 pub use fts::{forget_observation, record_observation, record_prompt, record_summary, revise_observation};
 pub use meaning::Meaning;
 pub use reembed::{embed_some, unembedded};
+pub use space::{Probe, Space};
 pub use spelling::{is_comparable, nearest_words};
 pub use split::{Term, query_terms, spelled, tokens};
-pub use vectors::{Near, kept, nearest, observations, rarity, rebuild, refresh};
+pub use vectors::{Near, kept, nearest, nearest_to, observations, rarity, rebuild, refresh};
