@@ -1,5 +1,6 @@
 //! The indexes over memory, of words and of meaning, and the records written together with their index rows.
 
+mod endpoint;
 mod fts;
 mod meaning;
 mod reembed;
@@ -8,6 +9,7 @@ mod spelling;
 mod split;
 mod vectors;
 
+pub use endpoint::{Coverage, Unembedded, coverage, forget_others, keep, nearness, space_of, unembedded_in};
 pub use fts::{forget_observation, record_observation, record_prompt, record_summary, revise_observation};
 pub use meaning::Meaning;
 pub use reembed::{embed_some, unembedded};

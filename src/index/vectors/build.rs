@@ -74,7 +74,7 @@ pub fn rebuild(store: &Store) -> Result<(), StoreError> {
 }
 
 /// Takes the caches of a space away.
-pub(super) fn remove(store: &Store, space: &Space) {
+pub(in crate::index) fn remove(store: &Store, space: &Space) {
     let Some((vectors, centroids)) = places(store, space) else { return };
     // What stays is of no use to anybody, and does no harm.
     let _ = fs::remove_file(vectors);

@@ -12,6 +12,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use rusqlite::OptionalExtension;
 
+pub(super) use build::remove as remove_caches;
 pub use build::{rebuild, refresh};
 
 use self::cache::Cache;
