@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::lineup::{Lineup, Post};
-use super::policy::{Consequence, History, class, consequence, failure_class};
+use super::policy::{Consequence, History, consequence, failure_class};
 use super::record::{Memory, Outcome};
 use super::transcript;
 use crate::config::{Paths, Settings};
@@ -298,7 +298,7 @@ impl<'a> Drainer<'a> {
 
     fn call(&self, post: &Post, id: &str, batch: &Batch) -> Result<Answer, DrainError> {
         let answer = post.observer.observe(batch);
-        self.memory.count_call(id, post.observer.provider(), class(&answer.verdict), &answer)?;
+        self.memory.count_call(id, post.observer.provider(), answer.verdict.class(), &answer)?;
         Ok(answer)
     }
 

@@ -14,7 +14,7 @@ mod write;
 
 pub use aliases::ProjectRow;
 pub use branches::{Adoption, BranchRow, Place, Trace};
-pub use calls::{Call, CallCount};
+pub use calls::{Call, CallCount, Spent};
 pub use change::Revised;
 pub use error::StoreError;
 pub(crate) use open::{Schema, open_readable, open_writable};
