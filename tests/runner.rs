@@ -17,6 +17,7 @@ mod adopt_matrix;
 mod architecture;
 mod context;
 mod drain_failures;
+mod embeddings;
 mod exactly_once;
 mod failure_mix;
 mod help;

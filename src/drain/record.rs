@@ -2,6 +2,7 @@
 
 use crate::adopt;
 use crate::config::{Paths, Price, Provider};
+use crate::embeddings;
 use crate::git;
 use crate::index;
 use crate::model::{Draft, Event, EventKind, SummaryDraft, Timestamp};
@@ -42,6 +43,15 @@ impl Memory {
     /// Renews the vector caches when they are behind.
     pub(super) fn refresh_caches(&self) -> Result<bool, StoreError> {
         index::refresh(&self.store)
+    }
+
+    /// Has the embeddings endpoint embed some of what it lacks.
+    pub(super) fn embed_next(
+        &self,
+        embeddings: &mut embeddings::Round,
+        cleaner: &Cleaner,
+    ) -> Result<embeddings::Step, StoreError> {
+        embeddings.step(&self.store, cleaner)
     }
 
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {

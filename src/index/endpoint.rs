@@ -138,7 +138,7 @@ pub fn keep(
             let vector: Option<&[u8]> = vector.as_deref().map(bytemuck::cast_slice);
             tx.conn()
                 .prepare_cached(
-                    "INSERT OR REPLACE INTO vectors (observation, model, vector)
+                    "INSERT OR IGNORE INTO vectors (observation, model, vector)
                      VALUES (?1, (SELECT id FROM models WHERE name = ?2 AND dimension = ?3), ?4)",
                 )?
                 .execute((row.observation, name, dim, vector))?;
@@ -155,8 +155,21 @@ fn still_says(tx: &Transaction<'_>, row: &Unembedded) -> Result<bool, StoreError
     }
 }
 
-/// Takes away what is kept of models that are neither the embedded one nor that of `space`, and the refusals of that one;
-/// tells how many vectors that were.
+/// Forgets what the endpoint of a space refused: it is missing again.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn forget_refusals(store: &Store, space: &Space) -> Result<(), StoreError> {
+    store.conn().execute(
+        "DELETE FROM vectors
+         WHERE vector IS NULL AND model = (SELECT id FROM models WHERE name = ?1 AND dimension = ?2)",
+        space.key(),
+    )?;
+    Ok(())
+}
+
+/// Takes away what is kept of models that are neither the embedded one nor that of `space`; tells how many vectors that
+/// were.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -171,13 +184,6 @@ pub fn forget_others(store: &Store, space: Option<&Space>) -> Result<usize, Stor
             other.key(),
         )?;
         tx.conn().execute("DELETE FROM models WHERE name = ?1 AND dimension = ?2", other.key())?;
-    }
-    if let Some(space) = space {
-        tx.conn().execute(
-            "DELETE FROM vectors
-             WHERE vector IS NULL AND model = (SELECT id FROM models WHERE name = ?1 AND dimension = ?2)",
-            space.key(),
-        )?;
     }
     tx.conn().execute("UPDATE vector_epoch SET epoch = epoch + 1", [])?;
     tx.commit()?;
@@ -344,6 +350,8 @@ mod tests {
         assert_eq!(f.near(&other, 1), [3]);
         // Of those that are not in use nothing stays, and what was refused may be tried again.
         assert_eq!(forget_others(&f.store, Some(&first)).unwrap(), 1);
+        assert!(f.ids(&first).is_empty());
+        forget_refusals(&f.store, &first).unwrap();
         assert_eq!((space_of(&f.store, "m").unwrap(), f.ids(&first)), (Some(first), vec![2]));
     }
 

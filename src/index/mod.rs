@@ -9,7 +9,9 @@ mod spelling;
 mod split;
 mod vectors;
 
-pub use endpoint::{Coverage, Unembedded, coverage, forget_others, keep, nearness, space_of, unembedded_in};
+pub use endpoint::{
+    Coverage, Unembedded, coverage, forget_others, forget_refusals, keep, nearness, space_of, unembedded_in,
+};
 pub use fts::{forget_observation, record_observation, record_prompt, record_summary, revise_observation};
 pub use meaning::Meaning;
 pub use reembed::{embed_some, unembedded};

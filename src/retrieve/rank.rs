@@ -21,6 +21,9 @@ const PAIRS_SHARE: f64 = 0.1;
 const ANSWER: f64 = 0.09;
 const ANSWER_LEAST: f64 = 0.2;
 const ANSWER_MOST: f64 = 0.36;
+/// With an embeddings endpoint nothing is known of what its model takes for an answer: only what is hardly nearer than
+/// usual is none, and the rest is up to the best.
+const ANSWER_OF_ENDPOINT: f64 = ANSWER;
 /// The part of the best similarity that a row must have to be shown for its meaning.
 const NEAR_BEST: f64 = 0.4;
 /// The part of a query's terms that any other row must hold.
@@ -75,22 +78,33 @@ pub(super) fn rank(
     records: &Records,
 ) -> Result<Vec<Ranked>, StoreError> {
     let kept = kept(store, &candidates)?;
+    let probe = question.as_ref().and_then(|question| question.probe.clone());
+    let by_endpoint = match &probe {
+        Some(probe) => index::nearness(store, probe, &observations(&candidates))?,
+        None => HashMap::new(),
+    };
     let mut rows: Vec<Row<'_>> = candidates
         .into_iter()
         .filter_map(|candidate| {
             let record = records.get(&candidate.id)?;
-            let similarity = question.as_mut().map(|question| match kept.get(&candidate.id) {
+            let mut similarity = question.as_mut().map(|question| match kept.get(&candidate.id) {
                 Some(kept) => question.similarity(kept),
                 // What is shorter than an observation is read now.
                 None => question.similarity(&Meaning::of_text(&text_of(record))),
             });
+            if let (Some(similarity), RecordId::Observation(id)) = (&mut similarity, candidate.id) {
+                similarity.cosine = by_endpoint.get(&id).copied().unwrap_or(similarity.cosine);
+            }
             let words = bm25_share(candidate.bm25);
             Some(Row { candidate, record, similarity: similarity.unwrap_or_default(), words })
         })
         .collect();
     rows.sort_by(|a, b| b.score().total_cmp(&a.score()));
     let best = rows.iter().map(|row| row.similarity.score()).fold(0.0, f64::max);
-    let answer = (ANSWER + by_chance(store)?).clamp(ANSWER_LEAST, ANSWER_MOST);
+    let answer = match probe {
+        None => (ANSWER + by_chance(store)?).clamp(ANSWER_LEAST, ANSWER_MOST),
+        Some(_) => ANSWER_OF_ENDPOINT,
+    };
     let floor = if best < answer { answer } else { NEAR_BEST * best };
 
     let asked = Asked::new(query, terms);
@@ -149,10 +163,13 @@ fn bm25_share(bm25: f64) -> f64 {
 
 /// What is kept of the meaning of observations.
 fn kept(store: &Store, candidates: &[Candidate]) -> Result<HashMap<RecordId, Meaning>, StoreError> {
-    let observation = |id| if let RecordId::Observation(id) = id { Some(id) } else { None };
-    let ids: Vec<i64> = candidates.iter().filter_map(|row| observation(row.id)).collect();
-    let kept = index::kept(store, &ids)?;
+    let kept = index::kept(store, &observations(candidates))?;
     Ok(kept.into_iter().map(|(id, meaning)| (RecordId::Observation(id), meaning)).collect())
+}
+
+fn observations(candidates: &[Candidate]) -> Vec<i64> {
+    let observation = |id| if let RecordId::Observation(id) = id { Some(id) } else { None };
+    candidates.iter().filter_map(|row| observation(row.id)).collect()
 }
 
 /// The words of a query.

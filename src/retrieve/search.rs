@@ -8,7 +8,7 @@ use super::question::Question;
 use super::rank::{self, Candidate};
 use super::text::{self, Row};
 use super::{Filter, Found, RecordKind, Scope};
-use crate::index::{self, Term, query_terms};
+use crate::index::{self, Near, Probe, Term, query_terms};
 use crate::model::{RecordId, Status};
 use crate::store::{Store, StoreError};
 
@@ -19,13 +19,16 @@ const LOOKS: [usize; 3] = [BEST, 512, usize::MAX];
 
 /// Which indexes are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Using {
+pub enum Using<'a> {
     /// What users get.
     Both,
     /// Words alone.
     Text,
     /// Meaning alone.
     Vectors,
+    /// Words, and meaning as the model behind an embeddings endpoint has it. What that has not embedded is measured by the
+    /// embedded model, each by vectors of its own.
+    Endpoint(&'a Probe),
 }
 
 /// Finds records, best first. An empty query or `*` gives the newest; a query of other signs alone gives nothing, and
@@ -53,7 +56,7 @@ pub fn search_with(
     filter: &Filter,
     limit: usize,
     offset: usize,
-    using: Using,
+    using: Using<'_>,
 ) -> Result<Found, StoreError> {
     let query = query.trim();
     let wanted = offset.saturating_add(limit);
@@ -66,6 +69,9 @@ pub fn search_with(
     let terms = query_terms(query);
     let content = content(&terms);
     let mut question = if using == Using::Text { None } else { Question::new(store, query, &terms)? };
+    if let (Some(question), Using::Endpoint(probe)) = (&mut question, using) {
+        question.probe = Some(probe.clone());
+    }
     let mut candidates = Candidates::default();
     let (mut all, mut all_total) = (Vec::new(), 0);
     if using != Using::Vectors {
@@ -151,15 +157,32 @@ impl Candidates {
     }
 }
 
-/// The nearest observations that pass the filter.
+/// The nearest observations that pass the filter: to an endpoint those that it has embedded, and beside them those that
+/// are near for the embedded model as long as the endpoint lacks some.
 fn near(store: &Store, question: &Question, filter: &Filter) -> Result<Vec<Row>, StoreError> {
     if !tables(filter).any(|table| table.kind == RecordKind::Observation) {
         return Ok(Vec::new());
     }
     let projects = projects(store, &filter.scope)?;
+    let embedded = |most| index::nearest(store, &question.vector, projects.as_deref(), most);
+    let Some(probe) = &question.probe else { return best(store, filter, embedded) };
+    let mut rows = best(store, filter, |most| index::nearest_to(store, probe, projects.as_deref(), most))?;
+    let coverage = index::coverage(store, Some(probe.space()))?;
+    if coverage.waiting() + coverage.refused > 0 {
+        rows.extend(best(store, filter, embedded)?);
+    }
+    Ok(rows)
+}
+
+/// The best that pass the filter of what an index has.
+fn best(
+    store: &Store,
+    filter: &Filter,
+    nearest: impl Fn(usize) -> Result<Vec<Near>, StoreError>,
+) -> Result<Vec<Row>, StoreError> {
     let mut passed = Vec::new();
     for most in LOOKS {
-        let found = index::nearest(store, &question.vector, projects.as_deref(), most)?;
+        let found = nearest(most)?;
         let ids: Vec<i64> = found.iter().map(|near| near.observation).collect();
         passed = passing(store, &ids, filter)?;
         if passed.len() >= BEST || found.len() < most {
