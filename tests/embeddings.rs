@@ -6,9 +6,9 @@ use crate::common::{Embed, EmbedServer, Mode, ModelServer, World};
 
 const KEY: &str = "embed-key-0123456789abcdef";
 const NOTES: [&str; 3] = [
-    "The blorvik is fed from the second shelf.",
-    "Every quamtor needs a counterweight.",
-    "An ombrant is painted in spring.",
+    "The blorvik is fed from the second shelf",
+    "Every quamtor needs a counterweight",
+    "An ombrant is painted in spring",
 ];
 
 fn use_endpoint(world: &mut World, endpoint: &EmbedServer) {
@@ -74,8 +74,8 @@ fn the_model_of_the_endpoint_says_what_is_meant() {
     assert_eq!(body["model"], "mock-embed");
     assert_eq!(body["input"].as_array().unwrap().len(), 3);
     // What it has not seen yet is found by the embedded model beside it.
-    world.remember(&["--", "The login of the shop lasts ten minutes."]);
-    assert_eq!(titles(&ask("sign in session duration"))[0], "The login of the shop lasts ten minutes.");
+    world.remember(&["--", "The login of the shop lasts ten minutes"]);
+    assert_eq!(titles(&ask("sign in session duration"))[0], "The login of the shop lasts ten minutes");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn another_dimension_or_name_is_another_model() {
     // The endpoint changes its dimension: no vector of before is compared, whatever is asked.
     endpoint.mode(Embed::Ok(12));
     assert_eq!(world.search("snedzel"), Vec::<String>::new());
-    world.remember(&["--", "A snedzel is no quamtor."]);
+    world.remember(&["--", "A snedzel is no quamtor"]);
     world.drain();
     assert_eq!(world.number("memory.db", "SELECT count(*) FROM vectors WHERE length(vector) = 12"), 4);
     assert_eq!(world.search("yuttle")[0], NOTES[2]);
@@ -293,7 +293,7 @@ fn a_text_that_is_too_long_is_cut() {
     endpoint.mode(Embed::TooLong(1_200));
     world.drain();
     assert_eq!((embedded(&world), state(&world)), (2, (2, 0, String::new())));
-    assert_eq!(world.search("snedzel")[0], "The blorvik is fed.");
+    assert_eq!(world.search("snedzel")[0], "The blorvik is fed");
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn a_backlog_leaves_half_of_the_day_to_the_observer() {
     let row = &used["models"][0];
     assert_eq!((&row["model"], &row["calls"]), (&json!("mock-embed"), &json!(1)), "{used}");
     assert!(row["input"].as_i64().unwrap() >= 20, "{used}");
-    world.remember(&["--", "A fourth thing."]);
+    world.remember(&["--", "A fourth thing"]);
     let told = world.cmem(&["drain"]);
     assert!(told.err.contains("put off"), "{}", told.err);
     let _ = told.ok();
@@ -333,7 +333,7 @@ fn the_observer_and_the_endpoint_fail_apart() {
 #[test]
 fn a_wrong_setup_is_told_and_harms_nothing() {
     let mut world = World::new();
-    world.remember(&["--", "The retry limit is five."]);
+    world.remember(&["--", "The retry limit is five"]);
     for (base, model, key, named) in [
         ("http://127.0.0.1:1/v1", "", "", "CMEM_EMBED_MODEL"),
         ("ftp://SECRET@host", "m", "", "CMEM_EMBED_BASE_URL"),
@@ -352,7 +352,7 @@ fn a_wrong_setup_is_told_and_harms_nothing() {
         let found = found.json();
         assert_eq!(
             (&found["indexes"], titles(&found)),
-            (&json!(["fts", "vector"]), vec!["The retry limit is five."])
+            (&json!(["fts", "vector"]), vec!["The retry limit is five"])
         );
     }
     let listed = world.cmem(&["config", "list"]).ok();

@@ -119,7 +119,8 @@ fn meaning(query: &str, store: &Store, paths: &Paths, printer: &mut Printer) -> 
             return Ok(Meaning::Embedded);
         }
     };
-    if index::query_terms(query).is_empty() || index::space_of(store, embedder.model())?.is_none() {
+    if index::Meaning::of_text(query).vector.is_none() || index::space_of(store, embedder.model())?.is_none()
+    {
         return Ok(Meaning::Embedded);
     }
     match embedder.ask(query, &Cleaner::new(&settings.redact_patterns)) {

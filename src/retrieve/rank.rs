@@ -92,25 +92,26 @@ pub(super) fn rank(
                 // What is shorter than an observation is read now.
                 None => question.similarity(&Meaning::of_text(&text_of(record))),
             });
-            if let (Some(similarity), RecordId::Observation(id)) = (&mut similarity, candidate.id) {
-                similarity.cosine = by_endpoint.get(&id).copied().unwrap_or(similarity.cosine);
+            let nearness = match candidate.id {
+                RecordId::Observation(id) => by_endpoint.get(&id),
+                _ => None,
+            };
+            if let (Some(similarity), Some(nearness)) = (&mut similarity, nearness) {
+                similarity.cosine = *nearness;
             }
             let words = bm25_share(candidate.bm25);
-            Some(Row { candidate, record, similarity: similarity.unwrap_or_default(), words })
+            let similarity = similarity.unwrap_or_default();
+            Some(Row { candidate, record, similarity, by_endpoint: nearness.is_some(), words })
         })
         .collect();
     rows.sort_by(|a, b| b.score().total_cmp(&a.score()));
-    let best = rows.iter().map(|row| row.similarity.score()).fold(0.0, f64::max);
-    let answer = match probe {
-        None => (ANSWER + by_chance(store)?).clamp(ANSWER_LEAST, ANSWER_MOST),
-        Some(_) => ANSWER_OF_ENDPOINT,
-    };
-    let floor = if best < answer { answer } else { NEAR_BEST * best };
+    let floors = Floors::of(&rows, (ANSWER + by_chance(store)?).clamp(ANSWER_LEAST, ANSWER_MOST));
 
     let asked = Asked::new(query, terms);
     let now = Timestamp::now();
     let mut ranked = Vec::new();
     for (place, row) in rows.into_iter().enumerate() {
+        let floor = if row.by_endpoint { floors.by_endpoint } else { floors.embedded };
         let passed_by = match row.candidate.has_all {
             true => Some(PassedBy::AllWords),
             false => (row.similarity.score() >= floor).then_some(PassedBy::Meaning),
@@ -147,6 +148,8 @@ struct Row<'a> {
     candidate: Candidate,
     record: &'a Record,
     similarity: Similarity,
+    /// The cosine is that of an embeddings endpoint.
+    by_endpoint: bool,
     /// What its BM25 counts for.
     words: f64,
 }
@@ -154,6 +157,28 @@ struct Row<'a> {
 impl Row<'_> {
     fn score(&self) -> f64 {
         self.similarity.score() + self.words
+    }
+}
+
+/// How similar a row must be to be shown for its meaning, by who measured it.
+struct Floors {
+    embedded: f64,
+    by_endpoint: f64,
+}
+
+impl Floors {
+    /// `answer` = what the best must be for the embedded model to know an answer.
+    fn of(rows: &[Row<'_>], answer: f64) -> Self {
+        let best = |of: &dyn Fn(&Row<'_>) -> bool| {
+            let rows = rows.iter().filter(|row| of(row));
+            rows.map(|row| row.similarity.score()).fold(0.0, f64::max)
+        };
+        let near_best = NEAR_BEST * best(&|_| true);
+        let floor = |best: f64, answer: f64| if best < answer { answer } else { near_best };
+        Self {
+            embedded: floor(best(&|row| !row.by_endpoint), answer),
+            by_endpoint: floor(best(&|row| row.by_endpoint), ANSWER_OF_ENDPOINT),
+        }
     }
 }
 
