@@ -47,8 +47,12 @@ pub(super) fn lenient_settings(paths: &Paths) -> Settings {
 
 /// The mode of the settings; what is remembered can be read without it, in English.
 pub(super) fn mode(paths: &Paths, printer: &mut Printer) -> Mode {
-    let settings = lenient_settings(paths);
-    let (mode, problem) = Mode::load_or_english(&settings, paths);
+    mode_of(&lenient_settings(paths), paths, printer)
+}
+
+/// The same, of settings that are read already.
+pub(super) fn mode_of(settings: &Settings, paths: &Paths, printer: &mut Printer) -> Mode {
+    let (mode, problem) = Mode::load_or_english(settings, paths);
     if let Some(problem) = problem {
         printer.talk(&format!("CMEM_MODE: {problem}; run `cmem doctor`"));
     }

@@ -37,11 +37,15 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         bar.set_position(embedded);
     }
     bar.finish_and_clear();
-    let settings = reader::settings(WHAT, paths)?;
+    let settings = reader::lenient_settings(paths);
     let endpoint = match Embedder::from_settings(&settings) {
         Ok(None) => None,
         Ok(Some(embedder)) => Some(embed_by(&embedder, &settings, &store).map_err(failure)?),
-        Err(error) => return Err(Failure::new(WHAT, &error, error.remedy())),
+        // That it cannot be used is what its round reports.
+        Err(_) => {
+            let round = Round::new(&settings, Pace::Watched);
+            Some((round.report().clone(), settings.embed_model.clone()))
+        }
     };
     // Vectors of models that were in use before go once nothing is missing any more.
     if endpoint.as_ref().is_none_or(|(report, _)| report.failure.is_none()) {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::reader::{self, Place};
 use crate::cli::args::SearchArgs;
 use crate::cli::printer::Printer;
-use crate::config::Paths;
+use crate::config::{Paths, Settings};
 use crate::embeddings::Embedder;
 use crate::error::Failure;
 use crate::index::{self, Probe};
@@ -45,13 +45,14 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
     let words: Vec<&str> = args.query.iter().chain(&args.more).map(String::as_str).collect();
     let query = words.join(" ");
     let store = reader::open(WHAT, paths)?;
-    let mode = reader::mode(paths, printer);
+    let settings = reader::lenient_settings(paths);
+    let mode = reader::mode_of(&settings, paths, printer);
     let place = reader::place(WHAT, store.as_ref(), &args.scope)?;
     let (found, suggestions) = match &store {
         Some(store) => {
             let filter = filter(args, &mode, &place);
             let failed = |error: StoreError| reader::store_failure(WHAT, &error);
-            let meaning = meaning(&query, store, paths, printer).map_err(failed)?;
+            let meaning = meaning(&query, store, &settings, printer).map_err(failed)?;
             retrieve::search_with(store, &query, &filter, args.limit, args.offset, meaning.using())
                 .and_then(|found| Ok((found, retrieve::did_you_mean(store, &query, &filter)?)))
                 .map_err(|error| reader::store_failure(WHAT, &error))?
@@ -109,9 +110,13 @@ impl Meaning {
 }
 
 /// Asks the endpoint, if one is set up that has embedded something, and if there are words to ask about.
-fn meaning(query: &str, store: &Store, paths: &Paths, printer: &mut Printer) -> Result<Meaning, StoreError> {
-    let settings = reader::lenient_settings(paths);
-    let embedder = match Embedder::from_settings(&settings) {
+fn meaning(
+    query: &str,
+    store: &Store,
+    settings: &Settings,
+    printer: &mut Printer,
+) -> Result<Meaning, StoreError> {
+    let embedder = match Embedder::from_settings(settings) {
         Ok(Some(embedder)) => embedder,
         Ok(None) => return Ok(Meaning::Embedded),
         Err(error) => {

@@ -3,8 +3,6 @@
 
 mod pause;
 mod round;
-#[cfg(test)]
-mod tests;
 mod wire;
 
 use std::fmt::Write as _;

@@ -101,3 +101,53 @@ pub(super) fn wait(verdict: &Verdict, failures: u32, now: Timestamp) -> Duration
         _ => USER_WAIT,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Paths;
+
+    const NOW: Timestamp = Timestamp(1_770_000_000_000);
+
+    #[test]
+    fn each_class_waits_as_long_as_it_takes() {
+        let seconds = |verdict: &Verdict, failures| wait(verdict, failures, NOW).as_secs();
+        let text = String::new;
+        let transient = Verdict::Transient { message: text() };
+        assert_eq!([1, 3, 100].map(|failures| seconds(&transient, failures)), [2, 8, 300]);
+        let limited = |seconds| Verdict::RateLimited { retry_after: Some(Duration::from_secs(seconds)) };
+        assert_eq!((seconds(&limited(90), 1), seconds(&limited(0), 4)), (90, 8), "no wait is none");
+        assert_eq!(seconds(&Verdict::RateLimited { retry_after: None }, 1), 30);
+        let quota = |reset| Verdict::Quota { reset, message: text() };
+        assert_eq!(seconds(&quota(None), 1), 1_800);
+        assert_eq!(
+            (seconds(&quota(Some(NOW.plus_ms(60_000))), 1), seconds(&quota(Some(Timestamp(0))), 2)),
+            (60, 4)
+        );
+        for verdict in [Verdict::Auth { message: text() }, Verdict::Malformed { reason: text() }] {
+            assert_eq!(seconds(&verdict, 1), 3_600);
+        }
+    }
+
+    #[test]
+    fn it_holds_for_the_settings_that_failed_until_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Paths::resolve(Some(folder.path())).unwrap()).unwrap();
+        assert_eq!(EmbeddingPause::read(&store).unwrap(), None);
+        let pause = EmbeddingPause {
+            fingerprint: String::from("a"),
+            class: String::from("auth"),
+            message: String::from("refused"),
+            remedy: String::from("check it"),
+            failures: 2,
+            since: NOW,
+            until: NOW.plus_ms(10),
+        };
+        EmbeddingPause { failures: 1, ..pause.clone() }.write(&store).unwrap();
+        pause.write(&store).unwrap();
+        assert_eq!(EmbeddingPause::read(&store).unwrap(), Some(pause.clone()));
+        assert!(pause.holds("a", NOW) && !pause.holds("b", NOW) && !pause.holds("a", NOW.plus_ms(10)));
+        EmbeddingPause::end(&store).unwrap();
+        assert_eq!(EmbeddingPause::read(&store).unwrap(), None);
+    }
+}
