@@ -263,6 +263,23 @@ fn another_dimension_or_name_is_another_model() {
 }
 
 #[test]
+fn an_endpoint_that_cannot_decide_on_a_dimension_is_left_alone() {
+    let endpoint = EmbedServer::start();
+    let notes: Vec<String> = (0..130).map(|number| format!("Fact number {number}")).collect();
+    let mut world = world_of(&endpoint, &notes.iter().map(String::as_str).collect::<Vec<_>>());
+    endpoint.script(&[Embed::Ok(8), Embed::Ok(12), Embed::Ok(8)]);
+    assert!(world.cmem(&["reindex"]).failed(1).contains("now another"));
+    assert_eq!(endpoint.asked().len(), 3);
+    assert!(state(&world).2.starts_with("malformed: "));
+    // With other settings what failed before does not count.
+    world.set("CMEM_EMBED_MODEL", "another");
+    endpoint.mode(Embed::Ok(12));
+    assert_eq!(state(&world), (0, 130, String::new()));
+    world.drain();
+    assert_eq!(state(&world), (130, 0, String::new()));
+}
+
+#[test]
 fn a_text_that_is_refused_holds_no_other_up() {
     let endpoint = EmbedServer::start();
     let world = world_of(&endpoint, &NOTES);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::reader;
 use crate::cli::printer::Printer;
 use crate::config::{Paths, Settings};
-use crate::embeddings::{Embedder, EmbeddingPause};
+use crate::embeddings::Embedder;
 use crate::error::Failure;
 use crate::index::{self, Coverage};
 use crate::model::Timestamp;
@@ -113,7 +113,7 @@ fn embeddings(settings: &Settings, store: Option<&Store>) -> Result<Option<Embed
         None => (Coverage::default(), None),
         Some(store) => {
             let space = index::space_of(store, embedder.model())?;
-            (index::coverage(store, space.as_ref())?, EmbeddingPause::read(store)?)
+            (index::coverage(store, space.as_ref())?, embedder.pause(store)?)
         }
     };
     Ok(Some(Embeddings {

@@ -18,6 +18,7 @@ use crate::http::{Endpoint, HttpError};
 use crate::index::{Probe, Space};
 use crate::observer::{self, ObserverError, Verdict};
 use crate::privacy::Cleaner;
+use crate::store::{Store, StoreError};
 
 /// What `cmem search` waits for the vector of a question.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(1);
@@ -107,6 +108,14 @@ impl Embedder {
     /// Scheme, host and port, for messages.
     pub fn host(&self) -> String {
         self.endpoint(self.timeout).host()
+    }
+
+    /// Why it is not asked for now. What failed with other settings does not count.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn pause(&self, store: &Store) -> Result<Option<EmbeddingPause>, StoreError> {
+        Ok(EmbeddingPause::read(store)?.filter(|pause| pause.fingerprint == self.fingerprint))
     }
 
     /// The vector of a question, soon or not at all.

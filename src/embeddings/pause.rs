@@ -37,11 +37,7 @@ pub struct EmbeddingPause {
 }
 
 impl EmbeddingPause {
-    /// The present one.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn read(store: &Store) -> Result<Option<Self>, StoreError> {
+    pub(super) fn read(store: &Store) -> Result<Option<Self>, StoreError> {
         Ok(store
             .conn()
             .prepare_cached(
@@ -83,9 +79,9 @@ impl EmbeddingPause {
         Ok(())
     }
 
-    /// Whether the endpoint with these settings is to be left alone.
-    pub(super) fn holds(&self, fingerprint: &str, now: Timestamp) -> bool {
-        self.fingerprint == fingerprint && now < self.until
+    /// Whether the endpoint is to be left alone.
+    pub(super) fn holds(&self, now: Timestamp) -> bool {
+        now < self.until
     }
 }
 
@@ -130,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_for_the_settings_that_failed_until_its_end() {
+    fn it_is_one_and_holds_until_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&Paths::resolve(Some(folder.path())).unwrap()).unwrap();
         assert_eq!(EmbeddingPause::read(&store).unwrap(), None);
@@ -146,7 +142,7 @@ mod tests {
         EmbeddingPause { failures: 1, ..pause.clone() }.write(&store).unwrap();
         pause.write(&store).unwrap();
         assert_eq!(EmbeddingPause::read(&store).unwrap(), Some(pause.clone()));
-        assert!(pause.holds("a", NOW) && !pause.holds("b", NOW) && !pause.holds("a", NOW.plus_ms(10)));
+        assert!(pause.holds(NOW) && !pause.holds(NOW.plus_ms(10)));
         EmbeddingPause::end(&store).unwrap();
         assert_eq!(EmbeddingPause::read(&store).unwrap(), None);
     }

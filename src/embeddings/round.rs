@@ -91,6 +91,8 @@ pub struct Round {
     suspects: Vec<Unembedded>,
     /// A request of this round was answered.
     passed: bool,
+    /// The dimension changed in this round.
+    moved: bool,
     failures: u32,
     waits: u32,
     report: Report,
@@ -124,6 +126,7 @@ impl Round {
             parts: Vec::new(),
             suspects: Vec::new(),
             passed: false,
+            moved: false,
             failures: 0,
             waits: 0,
             report: Report { failure, ..Report::default() },
@@ -183,21 +186,18 @@ impl Round {
             at: Timestamp::now(),
         })?;
         match answered.vectors {
-            Ok(vectors) => self.keep(embedder, store, batch, vectors),
+            Ok(vectors) => self.keep(embedder, store, cleaner, batch, vectors),
             Err(fault) => self.fail(embedder, store, cleaner, batch, &fault),
         }
     }
 
     fn begin(&mut self, embedder: &Embedder, store: &Store) -> Result<(), StoreError> {
-        let Some(pause) = EmbeddingPause::read(store)? else { return Ok(()) };
-        if pause.fingerprint != embedder.fingerprint {
-            return EmbeddingPause::end(store);
-        }
+        let Some(pause) = embedder.pause(store)? else { return Ok(()) };
         self.failures = pause.failures;
         // A server that is too slow for so many is not for fewer.
         self.most = (BATCH >> pause.failures.min(BATCH.ilog2())).max(1);
         let yields = self.pace == Pace::Background || pause.class == "rate_limited";
-        if yields && pause.holds(&embedder.fingerprint, Timestamp::now()) {
+        if yields && pause.holds(Timestamp::now()) {
             self.over = true;
             self.report.failure = Some(Failure { message: pause.message, remedy: pause.remedy });
         }
@@ -229,14 +229,19 @@ impl Round {
         &mut self,
         embedder: &Embedder,
         store: &Store,
+        cleaner: &Cleaner,
         batch: Vec<Piece>,
         vectors: Vec<Vec<f32>>,
     ) -> Result<Step, StoreError> {
         let dim = vectors.first().map_or(0, Vec::len);
         let space = Space::of_endpoint(embedder.model(), u32::try_from(dim).unwrap_or(0));
         if index::space_of(store, embedder.model())?.is_some_and(|known| known != space) {
+            if self.moved {
+                let reason = String::from("its vectors have now this length, now another");
+                return self.pause(embedder, store, cleaner, &Verdict::Malformed { reason });
+            }
             // Another dimension is another model, which lacks all of them.
-            self.below = i64::MAX;
+            (self.below, self.moved) = (i64::MAX, true);
         }
         self.passed = true;
         let count = vectors.len() as u64;

@@ -21,7 +21,7 @@ pub(super) fn check(settings: &Settings, paths: &Paths) -> Check {
 
 fn state(store: &Store, embedder: &Embedder) -> Result<(Coverage, Option<EmbeddingPause>), StoreError> {
     let space = index::space_of(store, embedder.model())?;
-    Ok((index::coverage(store, space.as_ref())?, EmbeddingPause::read(store)?))
+    Ok((index::coverage(store, space.as_ref())?, embedder.pause(store)?))
 }
 
 fn judge(
