@@ -67,13 +67,15 @@ pub fn space_of(store: &Store, model: &str) -> Result<Option<Space>, StoreError>
 pub fn coverage(store: &Store, space: Option<&Space>) -> Result<Coverage, StoreError> {
     let all = store.conn().query_row("SELECT count(*) FROM observations", [], |row| row.get(0))?;
     let Some(space) = space else { return Ok(Coverage { all, ..Coverage::default() }) };
-    let (done, refused) = store
-        .conn()
-        .prepare_cached(
-            "SELECT count(*), count(*) FILTER (WHERE vector IS NULL) FROM vectors
-             WHERE model = (SELECT id FROM models WHERE name = ?1 AND dimension = ?2)",
-        )?
-        .query_row(space.key(), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    // Each is answered by an index alone: the rows are large.
+    let count = |condition: &str| -> Result<i64, StoreError> {
+        let sql = format!(
+            "SELECT count(*) FROM vectors
+             WHERE model = (SELECT id FROM models WHERE name = ?1 AND dimension = ?2) {condition}"
+        );
+        Ok(store.conn().prepare_cached(&sql)?.query_row(space.key(), |row| row.get(0))?)
+    };
+    let (done, refused) = (count("")?, count("AND vector IS NULL")?);
     Ok(Coverage { all, done, refused })
 }
 
@@ -92,7 +94,7 @@ pub fn unembedded_in(
     let ids: Vec<i64> = store
         .conn()
         .prepare_cached(
-            "SELECT o.id FROM observations o
+            "SELECT o.id FROM observations o INDEXED BY observations_scope
              WHERE o.id < ?1 AND NOT EXISTS (
                SELECT 1 FROM vectors v WHERE v.observation = o.id
                  AND v.model = (SELECT id FROM models WHERE name = ?2 AND dimension = ?3))
@@ -214,8 +216,9 @@ pub fn nearness(store: &Store, probe: &Probe, observations: &[i64]) -> Result<Ha
 fn usual(store: &Store, probe: &Probe) -> Result<f64, StoreError> {
     let (name, dim) = probe.space.key();
     let mut bounds = store.conn().prepare_cached(
-        "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM vectors
-         WHERE model = (SELECT id FROM models WHERE name = ?1 AND dimension = ?2)",
+        "WITH m AS (SELECT id FROM models WHERE name = ?1 AND dimension = ?2)
+         SELECT coalesce((SELECT min(id) FROM vectors WHERE model = (SELECT id FROM m)), 0),
+                coalesce((SELECT max(id) FROM vectors WHERE model = (SELECT id FROM m)), 0)",
     )?;
     let (first, last): (i64, i64) = bounds.query_row((name, dim), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut next = store.conn().prepare_cached(

@@ -230,6 +230,7 @@ CREATE TABLE vectors (
   UNIQUE (observation, model)
 ) STRICT;
 CREATE INDEX vectors_model ON vectors (model, id);
+CREATE INDEX vectors_refused ON vectors (model) WHERE vector IS NULL;
 
 -- In how many observations a word piece occurs; piece -1 counts the observations.
 CREATE TABLE pieces (
