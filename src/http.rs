@@ -9,7 +9,7 @@ pub use ureq::http::Uri;
 
 use crate::model::Timestamp;
 
-/// Largest answer that is read: far more than a reply of a model's `max_tokens`.
+/// Largest answer that is read unless more is asked for: far more than a reply of a model's `max_tokens`.
 const MAX_ANSWER: u64 = 1024 * 1024;
 /// No server means more than this; a larger figure is a mistake of one side.
 pub const MAX_WAIT: Duration = Duration::from_secs(35 * 24 * 3600);
@@ -21,6 +21,7 @@ pub struct Endpoint {
     url: Uri,
     headers: Vec<(&'static str, String)>,
     connecting: Option<Duration>,
+    max_answer: u64,
 }
 
 /// An answer with any status.
@@ -38,8 +39,10 @@ pub struct HttpAnswer {
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// The body is larger than what is read.
-    #[error("the answer is larger than {} KiB", MAX_ANSWER / 1024)]
+    #[error("the answer is larger than {} KiB", most / 1024)]
     TooLarge {
+        /// What is read, in bytes.
+        most: u64,
         /// HTTP status code.
         status: u16,
     },
@@ -69,13 +72,24 @@ impl Endpoint {
         if locality(&url) == Locality::ThisMachine {
             config = config.proxy(None);
         }
-        Self { agent: Agent::new_with_config(config.build()), url, headers, connecting: None }
+        Self {
+            agent: Agent::new_with_config(config.build()),
+            url,
+            headers,
+            connecting: None,
+            max_answer: MAX_ANSWER,
+        }
     }
 
     /// Allows so long for the name look-up, and so long for the connection. With twice that below the whole
     /// time, [`HttpError::NoAnswer`] tells a server that is slow from one that cannot be reached.
     pub fn connecting_within(self, limit: Duration) -> Self {
         Self { connecting: Some(limit), ..self }
+    }
+
+    /// Reads answers of up to so many bytes.
+    pub fn reading_up_to(self, max_answer: u64) -> Self {
+        Self { max_answer, ..self }
     }
 
     /// Sends `body`.
@@ -92,13 +106,22 @@ impl Endpoint {
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let mut response = request.send(body.to_string()).map_err(|error| failure(None, &error))?;
+        let mut response = request.send(body.to_string()).map_err(|error| self.failure(None, &error))?;
         let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let wait = header.and_then(|value| retry_after(value, Timestamp::now()));
         let status = response.status().as_u16();
-        let reader = response.body_mut().with_config().limit(MAX_ANSWER);
-        let body = reader.read_to_vec().map_err(|error| failure(Some(status), &error))?;
+        let reader = response.body_mut().with_config().limit(self.max_answer);
+        let body = reader.read_to_vec().map_err(|error| self.failure(Some(status), &error))?;
         Ok(HttpAnswer { status, wait, body })
+    }
+
+    fn failure(&self, status: Option<u16>, error: &ureq::Error) -> HttpError {
+        match (error, status) {
+            (ureq::Error::BodyExceedsLimit(_), Some(status)) => {
+                HttpError::TooLarge { most: self.max_answer, status }
+            }
+            _ => failure(status, error),
+        }
     }
 
     /// Scheme, host and port, for messages.
@@ -112,7 +135,6 @@ impl Endpoint {
 fn failure(status: Option<u16>, error: &ureq::Error) -> HttpError {
     use ureq::Timeout::{Connect, Resolve};
     match (error, status) {
-        (ureq::Error::BodyExceedsLimit(_), Some(status)) => HttpError::TooLarge { status },
         (ureq::Error::Timeout(Resolve | Connect), _) => {
             HttpError::Failed { status, reason: String::from("no connection in time") }
         }

@@ -10,6 +10,7 @@ pub mod commands;
 pub mod config;
 pub mod drain;
 pub mod embed;
+pub mod embeddings;
 pub mod error;
 pub mod foreign;
 pub mod git;

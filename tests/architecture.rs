@@ -15,12 +15,23 @@ fn allowed(folder: &str) -> Vec<&'static str> {
     match folder {
         // The three orchestrators call anything: the write half, the commands, and what dispatches to them.
         "drain" => vec![
-            "privacy", "spool", "git", "observer", "store", "index", "retrieve", "hook", "adopt", "notices",
+            "privacy",
+            "spool",
+            "git",
+            "observer",
+            "store",
+            "index",
+            "retrieve",
+            "hook",
+            "adopt",
+            "notices",
+            "embeddings",
         ],
-        "commands" | "cli" => {
-            [&FLOW[..], &["adopt", "foreign", "git", "hook", "notices", "transfer", "cli", "commands"]]
-                .concat()
-        }
+        "commands" | "cli" => [
+            &FLOW[..],
+            &["adopt", "embeddings", "foreign", "git", "hook", "notices", "transfer", "cli", "commands"],
+        ]
+        .concat(),
         // The hook answers from memory, so it reads through retrieve and render; it writes nothing there but the
         // pointers of what was merged since the last session.
         "hook" => vec!["privacy", "spool", "git", "drain", "adopt", "store", "retrieve", "render"],
@@ -32,6 +43,8 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         // Selects what goes out, and stores and indexes what comes in.
         "transfer" => vec!["privacy", "git", "store", "index", "retrieve"],
         "notices" => vec!["privacy", "store"],
+        // Judges what an endpoint answers by the classes of the observer, and fills the index.
+        "embeddings" => vec!["privacy", "observer", "store", "index"],
         // The store is the ground of both databases: the spool opens its file by the same rules.
         "spool" => vec!["privacy", "git", "store"],
         "observer" => vec!["privacy"],

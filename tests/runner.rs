@@ -22,6 +22,7 @@ mod claude_mem;
 mod context;
 mod correct;
 mod drain_failures;
+mod embeddings;
 mod exactly_once;
 mod failure_mix;
 mod forget;

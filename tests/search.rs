@@ -365,10 +365,3 @@ fn what_people_read_is_pinned() {
         insta::assert_snapshot!(name, world.fixed(&world.cmem(&args).ok()));
     }
 }
-
-#[test]
-#[ignore = "CMEM_EMBED_BASE_URL is not built: vectors come from the embedded model alone"]
-fn an_embeddings_endpoint_can_take_the_place_of_the_model() {
-    let world = World::new();
-    assert_eq!(world.cmem(&["config", "get", "CMEM_EMBED_BASE_URL"]).ok(), "");
-}

@@ -116,7 +116,7 @@ pub enum Command {
     /// Check the whole installation, with a remedy for each finding
     #[command(after_help = "Example:\n  cmem doctor")]
     Doctor,
-    /// Make the vector index anew; searches work meanwhile
+    /// Make the vector index anew, and embed what an embeddings endpoint lacks; searches work meanwhile
     #[command(after_help = "Example:\n  cmem reindex")]
     Reindex,
     /// Show or change settings

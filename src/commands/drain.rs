@@ -11,6 +11,7 @@ use crate::cli::printer::Printer;
 use crate::cli::progress;
 use crate::config::{Paths, Settings, Sources};
 use crate::drain::{self, DrainError, Drained, Drainer, Outlook, Progress};
+use crate::embeddings;
 use crate::error::Failure;
 use crate::log;
 use crate::model::Timestamp;
@@ -52,6 +53,9 @@ pub fn run(args: &DrainArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
     if let Some(line) = notices(&drained.notices) {
         printer.talk(&line);
     }
+    if let Some(line) = embeddings(&drained.embeddings) {
+        printer.talk(&line);
+    }
     match drained.stopped {
         Some(stopped) => Err(Failure::new(
             WHAT,
@@ -75,6 +79,20 @@ fn notices(report: &Report) -> Option<String> {
         _ => ": `cmem doctor` says why",
     };
     (!counts.is_empty()).then(|| format!("notices: {}{why}", counts.join(", ")))
+}
+
+/// What an embeddings endpoint did; `None` when it had nothing to do. A failure of it is none of draining.
+fn embeddings(report: &embeddings::Report) -> Option<String> {
+    let refused = match report.refused {
+        0 => String::new(),
+        refused => format!(", {refused} refused"),
+    };
+    let why = match &report.failure {
+        None => "",
+        Some(_) => "; the rest is put off: `cmem doctor` says why",
+    };
+    let silent = report.embedded + report.refused == 0 && report.failure.is_none();
+    (!silent).then(|| format!("embeddings: {} observations{refused}{why}", report.embedded))
 }
 
 fn lock(args: &DrainArgs, paths: &Paths) -> Result<Option<FileLock>, Failure> {

@@ -39,11 +39,20 @@ pub(super) fn settings(what: &str, paths: &Paths) -> Result<Settings, Failure> {
         .map_err(|error| Failure::new(what, error, "correct it with `cmem config set`"))
 }
 
+/// The settings as far as they can be used, for what does not depend on them.
+pub(super) fn lenient_settings(paths: &Paths) -> Settings {
+    let sources = Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only());
+    Settings::resolve_lenient(&sources).0
+}
+
 /// The mode of the settings; what is remembered can be read without it, in English.
 pub(super) fn mode(paths: &Paths, printer: &mut Printer) -> Mode {
-    let sources = Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only());
-    let (settings, _) = Settings::resolve_lenient(&sources);
-    let (mode, problem) = Mode::load_or_english(&settings, paths);
+    mode_of(&lenient_settings(paths), paths, printer)
+}
+
+/// The same, of settings that are read already.
+pub(super) fn mode_of(settings: &Settings, paths: &Paths, printer: &mut Printer) -> Mode {
+    let (mode, problem) = Mode::load_or_english(settings, paths);
     if let Some(problem) = problem {
         printer.talk(&format!("CMEM_MODE: {problem}; run `cmem doctor`"));
     }

@@ -5,11 +5,15 @@ use serde::Serialize;
 use super::reader::{self, Place};
 use crate::cli::args::{FilterArgs, SearchArgs};
 use crate::cli::printer::Printer;
-use crate::config::Paths;
+use crate::config::{Paths, Settings};
+use crate::embeddings::Embedder;
 use crate::error::Failure;
+use crate::index::{self, Probe};
 use crate::mode::Mode;
+use crate::privacy::Cleaner;
 use crate::render;
-use crate::retrieve::{self, Filter, Found, Hit, Parts, Suggestion};
+use crate::retrieve::{self, Filter, Found, Hit, Parts, Suggestion, Using};
+use crate::store::{Store, StoreError};
 
 const WHAT: &str = "search";
 
@@ -41,12 +45,15 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
     let words: Vec<&str> = args.query.iter().chain(&args.more).map(String::as_str).collect();
     let query = words.join(" ");
     let store = reader::open(WHAT, paths)?;
-    let mode = reader::mode(paths, printer);
+    let settings = reader::lenient_settings(paths);
+    let mode = reader::mode_of(&settings, paths, printer);
     let place = reader::place(WHAT, store.as_ref(), &args.filter.scope)?;
     let (found, suggestions) = match &store {
         Some(store) => {
             let filter = filter(&args.filter, &mode, &place);
-            retrieve::search(store, &query, &filter, args.limit, args.offset)
+            let failed = |error: StoreError| reader::store_failure(WHAT, &error);
+            let meaning = meaning(&query, store, &settings, printer).map_err(failed)?;
+            retrieve::search_with(store, &query, &filter, args.limit, args.offset, meaning.using())
                 .and_then(|found| Ok((found, retrieve::did_you_mean(store, &query, &filter)?)))
                 .map_err(|error| reader::store_failure(WHAT, &error))?
         }
@@ -80,6 +87,56 @@ pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<()
         printer.talk(&line);
     }
     Ok(())
+}
+
+/// Who says what the query means.
+enum Meaning {
+    /// The embedded model.
+    Embedded,
+    /// The model behind the endpoint that is set up.
+    Endpoint(Probe),
+    /// Nobody: the endpoint did not answer in time.
+    Missing,
+}
+
+impl Meaning {
+    fn using(&self) -> Using<'_> {
+        match self {
+            Self::Embedded => Using::Both,
+            Self::Endpoint(probe) => Using::Endpoint(probe),
+            Self::Missing => Using::Text,
+        }
+    }
+}
+
+/// Asks the endpoint, if one is set up that has embedded something, and if there are words to ask about.
+fn meaning(
+    query: &str,
+    store: &Store,
+    settings: &Settings,
+    printer: &mut Printer,
+) -> Result<Meaning, StoreError> {
+    let embedder = match Embedder::from_settings(settings) {
+        Ok(Some(embedder)) => embedder,
+        Ok(None) => return Ok(Meaning::Embedded),
+        Err(error) => {
+            printer.talk(&render::line(&format!("embeddings: {error}: {}", error.remedy())));
+            return Ok(Meaning::Embedded);
+        }
+    };
+    if index::Meaning::of_text(query).vector.is_none() || index::space_of(store, embedder.model())?.is_none()
+    {
+        return Ok(Meaning::Embedded);
+    }
+    match embedder.ask(query, &Cleaner::new(&settings.redact_patterns)) {
+        Ok(probe) => Ok(Meaning::Endpoint(probe)),
+        Err(reason) => {
+            printer.talk(&render::line(&format!(
+                "words alone were searched: no embedding of the question: {reason}"
+            )));
+            Ok(Meaning::Missing)
+        }
+    }
 }
 
 /// What the arguments ask for, in the words of the mode.

@@ -4,14 +4,16 @@ use serde::Serialize;
 
 use super::reader;
 use crate::cli::printer::Printer;
-use crate::config::Paths;
+use crate::config::{Paths, Settings};
+use crate::embeddings::Embedder;
 use crate::error::Failure;
+use crate::index::{self, Coverage};
 use crate::model::Timestamp;
 use crate::notices;
 use crate::observer;
 use crate::render;
 use crate::spool::{LastError, Ledger, Relief, SpoolStatus};
-use crate::store::{Counts, NoticeCount};
+use crate::store::{Counts, NoticeCount, Store, StoreError};
 
 const WHAT: &str = "status";
 const TIME: &str = "%Y-%m-%d %H:%M";
@@ -27,7 +29,23 @@ struct Answer {
     notices: Notices,
     /// Memories that wait for review.
     review: i64,
+    /// Only where an endpoint is set up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embeddings: Option<Embeddings>,
     version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Embeddings {
+    model: String,
+    done: i64,
+    waiting: i64,
+    refused: i64,
+    /// Why they wait.
+    error: Option<String>,
+    paused_until: Option<Timestamp>,
+    #[serde(skip)]
+    remedy: String,
 }
 
 #[derive(Default, Serialize)]
@@ -55,7 +73,8 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         Some(spool) => Some(spool.status().map_err(|error| reader::spool_failure(WHAT, &error))?),
         None => None,
     };
-    let (memory, outbox, review) = match reader::open(WHAT, paths)? {
+    let store = reader::open(WHAT, paths)?;
+    let (memory, outbox, review) = match &store {
         Some(store) => store
             .counts()
             .and_then(|counts| Ok((counts, store.notices(notices::recent())?, store.waiting_for_review()?)))
@@ -63,7 +82,9 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         None => (Counts::default(), Vec::new(), 0),
     };
     let provider = observer::effective(&settings, paths).name();
-    let answer = Answer { review, ..answer(provider, spool.as_ref(), memory, &outbox) };
+    let mut answer = Answer { review, ..answer(provider, spool.as_ref(), memory, &outbox) };
+    answer.embeddings =
+        embeddings(&settings, store.as_ref()).map_err(|error| reader::store_failure(WHAT, &error))?;
     if printer.wants_json() {
         printer.json(&answer);
         return Ok(());
@@ -72,6 +93,41 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         printer.data(&line);
     }
     Ok(())
+}
+
+/// What the endpoint has embedded; `None` when none is set up.
+fn embeddings(settings: &Settings, store: Option<&Store>) -> Result<Option<Embeddings>, StoreError> {
+    let embedder = match Embedder::from_settings(settings) {
+        Ok(None) => return Ok(None),
+        Ok(Some(embedder)) => embedder,
+        Err(error) => {
+            return Ok(Some(Embeddings {
+                model: settings.embed_model.clone(),
+                done: 0,
+                waiting: 0,
+                refused: 0,
+                error: Some(error.to_string()),
+                paused_until: None,
+                remedy: error.remedy(),
+            }));
+        }
+    };
+    let (coverage, pause) = match store {
+        None => (Coverage::default(), None),
+        Some(store) => {
+            let space = index::space_of(store, embedder.model())?;
+            (index::coverage(store, space.as_ref())?, embedder.pause(store)?)
+        }
+    };
+    Ok(Some(Embeddings {
+        model: embedder.model().to_owned(),
+        done: coverage.done,
+        waiting: coverage.waiting(),
+        refused: coverage.refused,
+        paused_until: pause.as_ref().map(|pause| pause.until),
+        error: pause.as_ref().map(|pause| format!("{}: {}", pause.class, pause.message)),
+        remedy: pause.map(|pause| pause.remedy).unwrap_or_default(),
+    }))
 }
 
 fn answer(
@@ -99,6 +155,7 @@ fn answer(
             given_up: outbox.iter().map(|count| count.given_up).sum(),
         },
         review: 0,
+        embeddings: None,
         version: env!("CARGO_PKG_VERSION"),
     }
 }
@@ -127,6 +184,14 @@ fn text(answer: &Answer, relief: Option<Relief>, spool: Option<&SpoolStatus>, pa
     if pending + given_up > 0 {
         lines
             .push(row("notices", &format!("{pending} waiting, {given_up} given up: `cmem doctor` says why")));
+    }
+    if let Some(embeddings) = &answer.embeddings {
+        let Embeddings { model, done, waiting, error, remedy, .. } = embeddings;
+        lines.push(row("embeddings", &format!("{done} by {model}, {waiting} waiting")));
+        if let Some(error) = error {
+            lines.push(row("", error));
+            lines.push(row("what to do", remedy));
+        }
     }
     let Some(spool) = spool else { return lines };
     lines.push(row("ledger", &ledger(&spool.ledger)));

@@ -83,6 +83,14 @@ pub(super) static CATALOGUE: &[Setting] = &[
         "base URL for provider gemini",
     ),
     setting(
+        "CMEM_EMBED_BASE_URL",
+        "",
+        Accepts::Text,
+        "OpenAI-compatible base URL whose embeddings search compares beside the embedded model's; empty = none",
+    ),
+    setting("CMEM_EMBED_MODEL", "", Accepts::Text, "name of the embeddings model there"),
+    secret("CMEM_EMBED_API_KEY", "key for that endpoint; may be empty for a local server"),
+    setting(
         "CMEM_CLAUDE_ENV",
         "",
         Accepts::Text,

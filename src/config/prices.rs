@@ -13,10 +13,11 @@ pub struct Price {
     pub output: f64,
 }
 
-/// The default of `CMEM_PRICES`: list prices of Anthropic and Google. What `gemini-flash-latest` stands for changes; it
+/// The default of `CMEM_PRICES`: list prices of Anthropic and Google, and of OpenAI's embeddings. What `gemini-flash-latest` stands for changes; it
 /// was Gemini 2.5 Flash then.
 pub(super) const LIST: &str = "claude-haiku-4-5=1/0.1/5,claude-sonnet-4-5=3/0.3/15,claude-opus-4-5=5/0.5/25,\
-    gemini-2.5-flash=0.3/0.03/2.5,gemini-2.5-flash-lite=0.1/0.01/0.4,gemini-flash-latest=0.3/0.03/2.5";
+    gemini-2.5-flash=0.3/0.03/2.5,gemini-2.5-flash-lite=0.1/0.01/0.4,gemini-flash-latest=0.3/0.03/2.5,\
+    text-embedding-3-small=0.02/0.02/0,text-embedding-3-large=0.13/0.13/0";
 /// When these were the list prices.
 pub const LIST_DATE: &str = "November 2025";
 

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::lineup::{Lineup, Post};
-use super::policy::{History, class, consequence, failure_class};
+use super::policy::{History, consequence, failure_class};
 use super::record::{Memory, redact_draft};
 use super::run::DrainError;
 use crate::config::{Paths, Settings};
@@ -80,7 +80,7 @@ impl<'a> Consolidator<'a> {
     fn call(&self, post: &Post, asked: &Consolidation) -> Result<Answer, DrainError> {
         let answer = post.observer.consolidate(asked);
         let batch = format!("compact-{}", Uuid::now_v7().simple());
-        self.memory.count_call(&batch, post.observer.provider(), class(&answer.verdict), &answer)?;
+        self.memory.count_call(&batch, post.observer.provider(), answer.verdict.class(), &answer)?;
         Ok(answer)
     }
 

@@ -65,25 +65,11 @@ pub(super) struct Consequence {
     pub stop: Option<Option<Timestamp>>,
 }
 
-/// Name of the class of a verdict.
-pub(super) fn class(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Stored(_) => "stored",
-        Verdict::Nothing => "nothing",
-        Verdict::Malformed { .. } => "malformed",
-        Verdict::RateLimited { .. } => "rate_limited",
-        Verdict::Quota { .. } => "quota",
-        Verdict::Auth { .. } => "auth",
-        Verdict::Transient { .. } => "transient",
-        Verdict::Unrecoverable { .. } => "unrecoverable",
-    }
-}
-
 /// Name of the failure class of a verdict; `None` for the two that confirm a batch.
 pub(super) fn failure_class(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Stored(_) | Verdict::Nothing => None,
-        failure => Some(class(failure)),
+        failure => Some(failure.class()),
     }
 }
 

@@ -4,6 +4,7 @@ use super::run::DrainError;
 use super::upkeep::upkeep;
 use crate::adopt;
 use crate::config::{Paths, Price, Provider};
+use crate::embeddings;
 use crate::git;
 use crate::index;
 use crate::model::{ASSISTANT, Draft, Event, EventKind, Status, SummaryDraft, Timestamp};
@@ -12,7 +13,7 @@ use crate::observer::{Answer, Batch, Reply, Similar, Verdict};
 use crate::privacy::Cleaner;
 use crate::retrieve::{self, Conflicts};
 use crate::spool::Claimed;
-use crate::store::{Call, NewObservation, NewPrompt, NewSummary, Standing, Store, StoreError};
+use crate::store::{Call, NewObservation, NewPrompt, NewSummary, Spent, Standing, Store, StoreError};
 
 /// How many of the session's titles the observer is shown, so that it does not repeat itself.
 const TITLES: usize = 20;
@@ -24,42 +25,6 @@ const REQUEST_CHARS: usize = 4_000;
 /// The memory as the drainer uses it.
 pub(super) struct Memory {
     store: Store,
-}
-
-/// What was used of a day's allowance.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Spent {
-    pub tokens: u64,
-    /// `None` = there is no price to count with.
-    pub dollars: Option<f64>,
-    /// Models whose price is not known: counted at the dearest one.
-    pub unpriced: Vec<String>,
-}
-
-impl Spent {
-    /// Which limit is reached, if one is; 0 = no limit. Without any price a limit in dollars ends with the first token.
-    pub(super) fn over(&self, daily_tokens: u64, daily_usd: f64) -> Option<String> {
-        if daily_tokens > 0 && self.tokens >= daily_tokens {
-            return Some(format!("{} tokens today; CMEM_DAILY_TOKENS is {daily_tokens}", self.tokens));
-        }
-        if daily_usd <= 0.0 {
-            return None;
-        }
-        let models = self.unpriced.join(", ");
-        match self.dollars {
-            None => Some(format!(
-                "CMEM_DAILY_USD is {daily_usd}, and CMEM_PRICES has no price to count {models} with"
-            )),
-            Some(dollars) if dollars < daily_usd => None,
-            Some(dollars) if models.is_empty() => {
-                Some(format!("${dollars:.4} today; CMEM_DAILY_USD is {daily_usd}"))
-            }
-            Some(dollars) => Some(format!(
-                "${dollars:.4} today, with {models} at the dearest price of CMEM_PRICES, which has none for it; \
-                 CMEM_DAILY_USD is {daily_usd}"
-            )),
-        }
-    }
 }
 
 /// What a recorded batch came to.
@@ -114,6 +79,15 @@ impl Memory {
         upkeep(paths, &self.store)
     }
 
+    /// Has the embeddings endpoint embed some of what it lacks.
+    pub(super) fn embed_next(
+        &self,
+        embeddings: &mut embeddings::Round,
+        cleaner: &Cleaner,
+    ) -> Result<embeddings::Step, StoreError> {
+        embeddings.step(&self.store, cleaner)
+    }
+
     pub(super) fn tidy(&self) -> Result<(), StoreError> {
         self.store.tidy()
     }
@@ -154,17 +128,7 @@ impl Memory {
 
     /// What was used since then, as a limit has to count it.
     pub(super) fn spent(&self, since: Timestamp, prices: &[Price]) -> Result<Spent, StoreError> {
-        let calls = self.store.calls(since)?;
-        let tokens = calls.iter().map(|count| count.input + count.cached + count.output).sum::<i64>();
-        Ok(Spent {
-            tokens: u64::try_from(tokens).unwrap_or_default(),
-            dollars: calls.iter().try_fold(0.0, |sum, count| Some(sum + count.dollars_at_most(prices)?)),
-            unpriced: calls
-                .iter()
-                .filter(|count| count.dollars(prices).is_none())
-                .map(|count| count.model.clone())
-                .collect(),
-        })
+        self.store.spent(since, prices)
     }
 
     /// Counts a call, whatever its answer is worth.

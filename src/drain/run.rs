@@ -6,11 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::lineup::{Lineup, Post};
-use super::policy::{Consequence, History, class, consequence, failure_class};
+use super::policy::{Consequence, History, consequence, failure_class};
 use super::record::{Memory, Outcome, Rules};
 use super::suggestion;
 use super::transcript;
 use crate::config::{Paths, Settings};
+use crate::embeddings;
 use crate::log;
 use crate::mode::Mode;
 use crate::model::{Draft, Event, EventKind, Timestamp};
@@ -56,6 +57,8 @@ pub struct Drained {
     pub observations: u64,
     /// What became of notices.
     pub notices: notices::Report,
+    /// What an embeddings endpoint embedded.
+    pub embeddings: embeddings::Report,
     /// Why the run stopped before the queue was empty.
     pub stopped: Option<LastError>,
 }
@@ -87,6 +90,7 @@ pub struct Drainer<'a> {
     memory: Memory,
     lineup: Lineup<'a>,
     notices: notices::Round,
+    embeddings: embeddings::Round,
     /// Notices were queued since the last were sent.
     untold: bool,
     foreground: bool,
@@ -102,6 +106,7 @@ impl<'a> Drainer<'a> {
     pub fn new(paths: &'a Paths, settings: &'a Settings, foreground: bool) -> Result<Self, DrainError> {
         let spool = Spool::open(paths)?;
         let lineup = Lineup::new(paths, settings, &spool, foreground)?;
+        let pace = if foreground { embeddings::Pace::Asked } else { embeddings::Pace::Background };
         Ok(Self {
             paths,
             settings,
@@ -110,6 +115,7 @@ impl<'a> Drainer<'a> {
             spool,
             lineup,
             notices: notices::Round::new(settings),
+            embeddings: embeddings::Round::new(settings, pace),
             untold: false,
             foreground,
             started: Timestamp::now(),
@@ -159,11 +165,12 @@ impl<'a> Drainer<'a> {
                     thread::sleep(POLL.min(Duration::from_millis(wait.unsigned_abs())));
                 }
                 // One at a time: events that came meanwhile go first.
-                Claim::Nothing if self.send_notice(&mut drained) => {}
+                Claim::Nothing if self.send_notice(&mut drained) || self.embed(&mut drained) => {}
                 Claim::Nothing => break,
             }
         }
         while self.send_notice(&mut drained) {}
+        while deadline.is_none_or(|deadline| Instant::now() < deadline) && self.embed(&mut drained) {}
         self.leave_errand()?;
         self.spool.forget_before(Timestamp::now().plus_ms(-KEEP_MS))?;
         self.spool.tidy()?;
@@ -191,6 +198,26 @@ impl<'a> Drainer<'a> {
             log::error(self.paths, &format!("notice to {failure}"));
         }
         tried
+    }
+
+    /// Has the embeddings endpoint embed some observations; tells whether there may be more. Whatever becomes of it, draining
+    /// goes on.
+    fn embed(&mut self, drained: &mut Drained) -> bool {
+        let before = self.embeddings.report().failure.clone();
+        let step = self.memory.embed_next(&mut self.embeddings, &self.cleaner);
+        let made = match step {
+            Ok(step) => step != embeddings::Step::Over,
+            Err(error) => {
+                log::error(self.paths, &format!("embeddings: {error}"));
+                false
+            }
+        };
+        drained.embeddings = self.embeddings.report().clone();
+        if let Some(failure) = drained.embeddings.failure.as_ref().filter(|now| before.as_ref() != Some(now))
+        {
+            log::error_once(self.paths, &format!("embeddings: {}", failure.message));
+        }
+        made
     }
 
     /// While nobody is called, hooks start no drainer: they have to know when a notice is worth one.
@@ -319,7 +346,7 @@ impl<'a> Drainer<'a> {
 
     fn call(&self, post: &Post, id: &str, batch: &Batch) -> Result<Answer, DrainError> {
         let answer = post.observer.observe(batch);
-        self.memory.count_call(id, post.observer.provider(), class(&answer.verdict), &answer)?;
+        self.memory.count_call(id, post.observer.provider(), answer.verdict.class(), &answer)?;
         Ok(answer)
     }
 

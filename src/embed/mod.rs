@@ -12,7 +12,7 @@ mod vector;
 pub use dot::{dot, dots};
 pub use maxsim::{Query, weight};
 pub use tokenize::tokens;
-pub use vector::{DIM, QUANTUM, Vector, quantize, vector};
+pub use vector::{DIM, QUANTUM, Vector, quantize, unit_bytes, vector};
 
 /// Names the model wherever one of its vectors is kept: vectors of different models are never compared.
 pub const MODEL: &str = "cmse-base-1";

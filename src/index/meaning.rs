@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::OptionalExtension;
-
+use super::Space;
 use crate::embed::{self, DIM, DOCUMENT_TOKENS, Token};
 use crate::model::Draft;
 use crate::store::{StoreError, Transaction};
@@ -73,25 +72,38 @@ pub(super) fn record(tx: &Transaction<'_>, observation: i64, meaning: &Meaning) 
 /// Keeps it without counting its word pieces.
 pub(super) fn insert(tx: &Transaction<'_>, observation: i64, meaning: &Meaning) -> Result<(), StoreError> {
     let vector = meaning.vector.as_ref().map(|vector| bytes(vector));
+    let space = Space::embedded();
+    let (name, dim) = space.key();
     tx.conn()
         .prepare_cached(
             "INSERT INTO vectors (observation, model, vector, tokens)
-             VALUES (?1, (SELECT id FROM models WHERE name = ?2), ?3, ?4)",
+             VALUES (?1, (SELECT id FROM models WHERE name = ?2 AND dimension = ?3), ?4, ?5)",
         )?
-        .execute((observation, embed::MODEL, vector, pack(&meaning.tokens)))?;
+        .execute((observation, name, dim, vector, pack(&meaning.tokens)))?;
     Ok(())
 }
 
-/// Takes away what is kept of an observation, if anything is.
+/// Takes away what is kept of an observation, if anything is, whichever model it is of.
 pub(super) fn forget(tx: &Transaction<'_>, observation: i64) -> Result<(), StoreError> {
-    let kept: Option<Vec<u8>> = tx
+    forget_where(tx, observation, "")
+}
+
+/// Takes away what an embedded model, this one or an earlier one, has made of it.
+pub(super) fn forget_embedded(tx: &Transaction<'_>, observation: i64) -> Result<(), StoreError> {
+    forget_where(tx, observation, "AND tokens IS NOT NULL")
+}
+
+fn forget_where(tx: &Transaction<'_>, observation: i64, condition: &str) -> Result<(), StoreError> {
+    let sql = format!("DELETE FROM vectors WHERE observation = ?1 {condition} RETURNING tokens");
+    let kept: Vec<Option<Vec<u8>>> = tx
         .conn()
-        .prepare_cached("DELETE FROM vectors WHERE observation = ?1 RETURNING tokens")?
-        .query_row([observation], |row| row.get(0))
-        .optional()?;
-    let Some(kept) = kept else { return Ok(()) };
-    tx.conn().prepare_cached("UPDATE vector_epoch SET epoch = epoch + 1")?.execute([])?;
-    count(tx, &unpack(&kept), -1)
+        .prepare_cached(&sql)?
+        .query_map([observation], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    if !kept.is_empty() {
+        tx.conn().prepare_cached("UPDATE vector_epoch SET epoch = epoch + 1")?.execute([])?;
+    }
+    kept.iter().flatten().try_for_each(|tokens| count(tx, &unpack(tokens), -1))
 }
 
 /// Keeps count of how many observations hold each word piece.

@@ -168,7 +168,7 @@ impl Outlet {
     pub(super) fn judge(&self, result: Result<HttpAnswer, HttpError>) -> (Class, String, u16) {
         let answer = match result {
             Ok(answer) => answer,
-            Err(HttpError::TooLarge { status } | HttpError::Failed { status: Some(status), .. }) => {
+            Err(HttpError::TooLarge { status, .. } | HttpError::Failed { status: Some(status), .. }) => {
                 HttpAnswer { status, wait: None, body: Vec::new() }
             }
             Err(error @ HttpError::Failed { status: None, .. }) => {

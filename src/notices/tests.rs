@@ -79,7 +79,7 @@ fn what_came_back_as_far_as_a_status_counts() {
     assert_eq!(class(broken(None)), Class::Transient);
     assert_eq!(class(broken(Some(200))), Class::Sent, "a second one would be a double");
     assert_eq!(class(broken(Some(503))), Class::Transient);
-    assert_eq!(class(HttpError::TooLarge { status: 200 }), Class::Sent);
+    assert_eq!(class(HttpError::TooLarge { most: 1, status: 200 }), Class::Sent);
     assert_eq!(class(HttpError::NoAnswer), Class::Unknown);
 }
 

@@ -65,7 +65,7 @@ const ALLOWANCES: [&str; 13] = [
 const FILTERED: &str = "the provider's content filter refuses these events";
 
 /// The class of an HTTP answer whose status is not 2xx.
-pub(super) fn of_failure(status: u16, wait: Option<Duration>, body: &[u8], now: Timestamp) -> Verdict {
+pub(crate) fn of_failure(status: u16, wait: Option<Duration>, body: &[u8], now: Timestamp) -> Verdict {
     if let Ok(value) = serde_json::from_slice::<Value>(body) {
         return judge(status, wait, &Complaint::from(&value), now);
     }
@@ -77,7 +77,7 @@ pub(super) fn of_failure(status: u16, wait: Option<Duration>, body: &[u8], now: 
 }
 
 /// The class of an `error` object inside an answer, if there is one.
-pub(super) fn of_error_object(answer: &Value, wait: Option<Duration>, now: Timestamp) -> Option<Verdict> {
+pub(crate) fn of_error_object(answer: &Value, wait: Option<Duration>, now: Timestamp) -> Option<Verdict> {
     let inside =
         answer.get("error").or_else(|| answer.pointer("/choices/0/error")).filter(|e| !e.is_null())?;
     let complaint = Complaint::from(&serde_json::json!({ "error": inside }));
@@ -142,6 +142,21 @@ pub(super) fn of_notice(text: &str, now: Timestamp) -> Verdict {
         return Verdict::RateLimited { retry_after: wait };
     }
     Verdict::Transient { message: message() }
+}
+
+/// The same without a key: some servers repeat it in their complaint.
+pub(crate) fn without_key(verdict: Verdict, key: &str) -> Verdict {
+    let clean = |message: String| match key.len() {
+        0..6 => message,
+        _ => message.replace(key, "[redacted:api_key]"),
+    };
+    match verdict {
+        Verdict::Quota { reset, message } => Verdict::Quota { reset, message: clean(message) },
+        Verdict::Auth { message } => Verdict::Auth { message: clean(message) },
+        Verdict::Transient { message } => Verdict::Transient { message: clean(message) },
+        Verdict::Unrecoverable { message } => Verdict::Unrecoverable { message: clean(message) },
+        other => other,
+    }
 }
 
 /// What a provider said, on one line and bounded.

@@ -16,10 +16,12 @@ use crate::mode::{Mode, ModeError};
 use crate::model::{Draft, Event, SummaryDraft, Timestamp, estimate_tokens};
 
 pub use class::remedy;
+pub(crate) use class::{of_error_object, of_failure, without_key};
 pub use consolidate::Consolidation;
 pub(crate) use consolidate::union;
 pub(crate) use evidence::relative;
 pub use evidence::{Files, files};
+pub(crate) use provider::{address, header_safe};
 pub(crate) use text::{one_line, shorten, title_of};
 
 /// Stands in every request to a model, so that a hook recognises the observer's own request when it is fed back.
@@ -258,6 +260,22 @@ pub enum Verdict {
         /// What the provider said, redacted and bounded.
         message: String,
     },
+}
+
+impl Verdict {
+    /// The name of the class.
+    pub fn class(&self) -> &'static str {
+        match self {
+            Self::Stored(_) => "stored",
+            Self::Nothing => "nothing",
+            Self::Malformed { .. } => "malformed",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Quota { .. } => "quota",
+            Self::Auth { .. } => "auth",
+            Self::Transient { .. } => "transient",
+            Self::Unrecoverable { .. } => "unrecoverable",
+        }
+    }
 }
 
 /// The class of what a model wrote about a batch, with its claims corrected by the evidence. `cut` = it was stopped

@@ -158,24 +158,9 @@ impl Remote {
     fn answer(&self, (verdict, spoken): (Verdict, Spoken)) -> Answer {
         let model = spoken.model.filter(|name| !name.is_empty() && name.len() <= 200);
         Answer {
-            verdict: self.without_key(verdict),
+            verdict: class::without_key(verdict, &self.key),
             usage: spoken.usage,
             model: model.unwrap_or_else(|| self.model.clone()),
-        }
-    }
-
-    /// Some servers repeat the key in their complaint.
-    fn without_key(&self, verdict: Verdict) -> Verdict {
-        let clean = |message: String| match self.key.len() {
-            0..6 => message,
-            _ => message.replace(&self.key, "[redacted:api_key]"),
-        };
-        match verdict {
-            Verdict::Quota { reset, message } => Verdict::Quota { reset, message: clean(message) },
-            Verdict::Auth { message } => Verdict::Auth { message: clean(message) },
-            Verdict::Transient { message } => Verdict::Transient { message: clean(message) },
-            Verdict::Unrecoverable { message } => Verdict::Unrecoverable { message: clean(message) },
-            other => other,
         }
     }
 }
@@ -216,7 +201,19 @@ fn join(setting: &'static str, base: &str, versioned: bool, path: &str) -> Resul
     parse_url(&url).map_err(|reason| ObserverError::BadUrl { setting, reason })
 }
 
-fn header_safe(setting: &'static str, key: &str) -> Result<String, ObserverError> {
+/// The address of an OpenAI-compatible API below a base URL.
+///
+/// # Errors
+/// [`ObserverError::BadUrl`].
+pub(crate) fn address(setting: &'static str, base: &str, path: &str) -> Result<Uri, ObserverError> {
+    join(setting, base, false, path)
+}
+
+/// A key as a header takes it.
+///
+/// # Errors
+/// [`ObserverError::BadKey`].
+pub(crate) fn header_safe(setting: &'static str, key: &str) -> Result<String, ObserverError> {
     let key = key.trim();
     match key.bytes().all(|b| b.is_ascii_graphic()) {
         true => Ok(key.to_owned()),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::embed::{self, DIM, QUANTUM, QUERY_TOKENS, Query, Token};
-use crate::index::{self, Meaning, Term};
+use crate::index::{self, Meaning, Probe, Term};
 use crate::store::{Store, StoreError};
 
 /// What the pieces of a word count for that only makes a question of it (`how`, `怎么`). They move a question away from
@@ -22,6 +22,8 @@ const MAXSIM_SHARE: f64 = 0.5;
 pub(super) struct Question {
     /// Its vector, for the index.
     pub(super) vector: [i8; DIM],
+    /// The same for an embeddings endpoint, if one is asked.
+    pub(super) probe: Option<Probe>,
     pieces: Query,
 }
 
@@ -65,7 +67,7 @@ impl Question {
             })
             .collect();
         let vector = embed::vector(&weighted).map(|vector| embed::quantize(&vector));
-        Ok(vector.zip(Query::new(&weighted)).map(|(vector, pieces)| Self { vector, pieces }))
+        Ok(vector.zip(Query::new(&weighted)).map(|(vector, pieces)| Self { vector, probe: None, pieces }))
     }
 
     /// Compares with a record.

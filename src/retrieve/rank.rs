@@ -23,6 +23,9 @@ const PAIRS_SHARE: f64 = 0.1;
 const ANSWER: f64 = 0.09;
 const ANSWER_LEAST: f64 = 0.2;
 const ANSWER_MOST: f64 = 0.36;
+/// With an embeddings endpoint nothing is known of what its model takes for an answer: only what is hardly nearer than
+/// usual is none, and the rest is up to the best.
+const ANSWER_OF_ENDPOINT: f64 = ANSWER;
 /// The part of the best similarity that a row must have to be shown for its meaning.
 const NEAR_BEST: f64 = 0.4;
 /// The part of a query's terms that any other row must hold.
@@ -85,27 +88,39 @@ pub(super) fn rank(
     let kept = kept(store, &candidates)?;
     let asked = Asked::new(query, terms);
     let trust = trust(&asked, &candidates, records);
+    let probe = question.as_ref().and_then(|question| question.probe.clone());
+    let by_endpoint = match &probe {
+        Some(probe) => index::nearness(store, probe, &observations(&candidates))?,
+        None => HashMap::new(),
+    };
     let mut rows: Vec<Row<'_>> = candidates
         .into_iter()
         .filter_map(|candidate| {
             let record = records.get(&candidate.id)?;
-            let similarity = question.as_mut().map(|question| match kept.get(&candidate.id) {
+            let mut similarity = question.as_mut().map(|question| match kept.get(&candidate.id) {
                 Some(kept) => question.similarity(kept),
                 // What is shorter than an observation is read now.
                 None => question.similarity(&Meaning::of_text(&text_of(record))),
             });
+            let nearness = match candidate.id {
+                RecordId::Observation(id) => by_endpoint.get(&id),
+                _ => None,
+            };
+            if let (Some(similarity), Some(nearness)) = (&mut similarity, nearness) {
+                similarity.cosine = *nearness;
+            }
             let words = bm25_share(trust * candidate.bm25);
-            Some(Row { candidate, record, similarity: similarity.unwrap_or_default(), words })
+            let similarity = similarity.unwrap_or_default();
+            Some(Row { candidate, record, similarity, by_endpoint: nearness.is_some(), words })
         })
         .collect();
     rows.sort_by(|a, b| b.score().total_cmp(&a.score()));
-    let best = rows.iter().map(|row| row.similarity.score()).fold(0.0, f64::max);
-    let answer = (ANSWER + by_chance(store)?).clamp(ANSWER_LEAST, ANSWER_MOST);
-    let floor = if best < answer { answer } else { NEAR_BEST * best };
+    let floors = Floors::of(&rows, (ANSWER + by_chance(store)?).clamp(ANSWER_LEAST, ANSWER_MOST));
 
     let now = Timestamp::now();
     let mut ranked = Vec::new();
     for (place, row) in rows.into_iter().enumerate() {
+        let floor = if row.by_endpoint { floors.by_endpoint } else { floors.embedded };
         let passed_by = match row.candidate.has_all {
             true => Some(PassedBy::AllWords),
             false => (row.similarity.score() >= floor).then_some(PassedBy::Meaning),
@@ -142,6 +157,8 @@ struct Row<'a> {
     candidate: Candidate,
     record: &'a Record,
     similarity: Similarity,
+    /// The cosine is that of an embeddings endpoint.
+    by_endpoint: bool,
     /// What its BM25 counts for.
     words: f64,
 }
@@ -168,16 +185,41 @@ fn trust(asked: &Asked<'_>, candidates: &[Candidate], records: &Records) -> f64 
         .fold(0.0, f64::max)
 }
 
+/// How similar a row must be to be shown for its meaning, by who measured it.
+struct Floors {
+    embedded: f64,
+    by_endpoint: f64,
+}
+
+impl Floors {
+    /// `answer` = what the best must be for the embedded model to know an answer.
+    fn of(rows: &[Row<'_>], answer: f64) -> Self {
+        let best = |of: &dyn Fn(&Row<'_>) -> bool| {
+            let rows = rows.iter().filter(|row| of(row));
+            rows.map(|row| row.similarity.score()).fold(0.0, f64::max)
+        };
+        let near_best = NEAR_BEST * best(&|_| true);
+        let floor = |best: f64, answer: f64| if best < answer { answer } else { near_best };
+        Self {
+            embedded: floor(best(&|row| !row.by_endpoint), answer),
+            by_endpoint: floor(best(&|row| row.by_endpoint), ANSWER_OF_ENDPOINT),
+        }
+    }
+}
+
 fn bm25_share(bm25: f64) -> f64 {
     BM25_LOG.0 * (bm25 / BM25_LOG.1).ln_1p() + BM25_SHARE.0 * bm25 / (bm25 + BM25_SHARE.1)
 }
 
 /// What is kept of the meaning of observations.
 fn kept(store: &Store, candidates: &[Candidate]) -> Result<HashMap<RecordId, Meaning>, StoreError> {
-    let observation = |id| if let RecordId::Observation(id) = id { Some(id) } else { None };
-    let ids: Vec<i64> = candidates.iter().filter_map(|row| observation(row.id)).collect();
-    let kept = index::kept(store, &ids)?;
+    let kept = index::kept(store, &observations(candidates))?;
     Ok(kept.into_iter().map(|(id, meaning)| (RecordId::Observation(id), meaning)).collect())
+}
+
+fn observations(candidates: &[Candidate]) -> Vec<i64> {
+    let observation = |id| if let RecordId::Observation(id) = id { Some(id) } else { None };
+    candidates.iter().filter_map(|row| observation(row.id)).collect()
 }
 
 /// The words of a query.

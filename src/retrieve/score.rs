@@ -5,7 +5,8 @@ use serde::Serialize;
 /// What the score of a ranked row is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Parts {
-    /// Similarity of the vectors, -1 to 1; 0 where meaning was not asked for.
+    /// Similarity of the vectors, -1 to 1; 0 where meaning was not asked for. By an embeddings endpoint it counts from what is
+    /// usual for its model in this memory.
     pub cosine: f64,
     /// Similarity word piece by word piece, -1 to 1.
     pub maxsim: f64,

@@ -8,7 +8,7 @@ use super::question::Question;
 use super::rank::{self, Candidate};
 use super::text::{self, Row};
 use super::{Filter, Found, RecordKind, Scope};
-use crate::index::{self, Term, query_terms};
+use crate::index::{self, Near, Probe, Term, query_terms};
 use crate::model::{RecordId, Status};
 use crate::store::{Store, StoreError};
 
@@ -19,7 +19,7 @@ const LOOKS: [usize; 3] = [BEST, 512, usize::MAX];
 
 /// Which indexes are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Using {
+pub enum Using<'a> {
     /// What users get.
     Both,
     /// Words alone.
@@ -28,6 +28,9 @@ pub enum Using {
     Vectors,
     /// Vectors, and word pieces of what they find.
     Meaning,
+    /// Words, and meaning as the model behind an embeddings endpoint has it. What that has not embedded is measured by the
+    /// embedded model, each by vectors of its own.
+    Endpoint(&'a Probe),
 }
 
 /// Finds records, best first. An empty query or `*` gives the newest; a query of other signs alone gives nothing, and
@@ -55,7 +58,7 @@ pub fn search_with(
     filter: &Filter,
     limit: usize,
     offset: usize,
-    using: Using,
+    using: Using<'_>,
 ) -> Result<Found, StoreError> {
     let query = query.trim();
     let wanted = offset.saturating_add(limit);
@@ -74,6 +77,9 @@ pub fn search_with(
         let page: Vec<_> = near.iter().skip(offset).take(limit).map(|row| (row.id, 0.0)).collect();
         let hits = hits(store, &page, Records::new(), filter.ground.as_ref())?;
         return Ok(Found { total: near.len(), indexes: vec!["vector"], hits, parts: HashMap::new() });
+    }
+    if let (Some(question), Using::Endpoint(probe)) = (&mut question, using) {
+        question.probe = Some(probe.clone());
     }
     let mut candidates = Candidates::default();
     let (mut all, mut all_total) = (Vec::new(), 0);
@@ -161,15 +167,32 @@ impl Candidates {
     }
 }
 
-/// The nearest observations that pass the filter.
+/// The nearest observations that pass the filter: to an endpoint those that it has embedded, and beside them those that
+/// are near for the embedded model as long as the endpoint lacks some.
 fn near(store: &Store, question: &Question, filter: &Filter) -> Result<Vec<Row>, StoreError> {
     if !tables(filter).any(|table| table.kind == RecordKind::Observation) {
         return Ok(Vec::new());
     }
     let projects = projects(store, &filter.scope)?;
+    let embedded = |most| index::nearest(store, &question.vector, projects.as_deref(), most);
+    let Some(probe) = &question.probe else { return best(store, filter, embedded) };
+    let mut rows = best(store, filter, |most| index::nearest_to(store, probe, projects.as_deref(), most))?;
+    let coverage = index::coverage(store, Some(probe.space()))?;
+    if coverage.waiting() + coverage.refused > 0 {
+        rows.extend(best(store, filter, embedded)?);
+    }
+    Ok(rows)
+}
+
+/// The best that pass the filter of what an index has.
+fn best(
+    store: &Store,
+    filter: &Filter,
+    nearest: impl Fn(usize) -> Result<Vec<Near>, StoreError>,
+) -> Result<Vec<Row>, StoreError> {
     let mut passed = Vec::new();
     for most in LOOKS {
-        let found = index::nearest(store, &question.vector, projects.as_deref(), most)?;
+        let found = nearest(most)?;
         let ids: Vec<i64> = found.iter().map(|near| near.observation).collect();
         passed = passing(store, &ids, filter)?;
         if passed.len() >= BEST || found.len() < most {

@@ -59,7 +59,62 @@ impl CallCount {
     }
 }
 
+/// What was used of a day's allowance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spent {
+    /// Input, cached and output tokens.
+    pub tokens: u64,
+    /// `None` = there is no price to count with.
+    pub dollars: Option<f64>,
+    /// Models whose price is not known: counted at the dearest one.
+    pub unpriced: Vec<String>,
+}
+
+impl Spent {
+    /// Which limit is reached, if one is; 0 = no limit. Without any price a limit in dollars ends with the first token.
+    pub fn over(&self, daily_tokens: u64, daily_usd: f64) -> Option<String> {
+        if daily_tokens > 0 && self.tokens >= daily_tokens {
+            return Some(format!("{} tokens today; CMEM_DAILY_TOKENS is {daily_tokens}", self.tokens));
+        }
+        if daily_usd <= 0.0 {
+            return None;
+        }
+        let models = self.unpriced.join(", ");
+        match self.dollars {
+            None => Some(format!(
+                "CMEM_DAILY_USD is {daily_usd}, and CMEM_PRICES has no price to count {models} with"
+            )),
+            Some(dollars) if dollars < daily_usd => None,
+            Some(dollars) if models.is_empty() => {
+                Some(format!("${dollars:.4} today; CMEM_DAILY_USD is {daily_usd}"))
+            }
+            Some(dollars) => Some(format!(
+                "${dollars:.4} today, with {models} at the dearest price of CMEM_PRICES, which has none for it; \
+                 CMEM_DAILY_USD is {daily_usd}"
+            )),
+        }
+    }
+}
+
 impl Store {
+    /// What was used since then, as a limit has to count it: by the observer, and for embeddings.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn spent(&self, since: Timestamp, prices: &[Price]) -> Result<Spent, StoreError> {
+        let calls = self.calls(since)?;
+        let tokens = calls.iter().map(|count| count.input + count.cached + count.output).sum::<i64>();
+        Ok(Spent {
+            tokens: u64::try_from(tokens).unwrap_or_default(),
+            dollars: calls.iter().try_fold(0.0, |sum, count| Some(sum + count.dollars_at_most(prices)?)),
+            unpriced: calls
+                .iter()
+                .filter(|count| count.dollars(prices).is_none())
+                .map(|count| count.model.clone())
+                .collect(),
+        })
+    }
+
     /// Records a call.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
 //! What becomes of memories after they were stored. No method here touches an index: `index` does, in the same
 //! transaction.
 
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::consolidate::own_key;
 use super::rows;
 use super::write::content_key;
-use super::{StoreError, Transaction};
+use super::{Store, StoreError, Transaction};
 use crate::model::{Draft, Priority, Status, Timestamp};
 
 /// What an edit came to.
@@ -18,6 +18,16 @@ pub enum Revised {
     Unchanged,
     /// Another observation of the project says just that: nothing was changed.
     SameAs(i64),
+}
+
+impl Store {
+    /// What an observation says.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`], also when there is none of this id.
+    pub fn texts_of(&self, id: i64) -> Result<Draft, StoreError> {
+        texts_of(&self.conn, id)
+    }
 }
 
 impl Transaction<'_> {
@@ -83,8 +93,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Sql`], also when there is none of this id.
     pub fn texts_of(&self, id: i64) -> Result<Draft, StoreError> {
-        let sql = format!("SELECT {} FROM observations o WHERE o.id = ?1", rows::DRAFT_COLUMNS);
-        Ok(self.tx.prepare_cached(&sql)?.query_row([id], rows::draft)?)
+        texts_of(&self.tx, id)
     }
 
     /// Keeps an observation in every context, or no longer; tells whether that is a change.
@@ -155,4 +164,9 @@ impl Transaction<'_> {
         self.tx.prepare_cached("DELETE FROM observations WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
+}
+
+fn texts_of(conn: &Connection, id: i64) -> Result<Draft, StoreError> {
+    let sql = format!("SELECT {} FROM observations o WHERE o.id = ?1", rows::DRAFT_COLUMNS);
+    Ok(conn.prepare_cached(&sql)?.query_row([id], rows::draft)?)
 }

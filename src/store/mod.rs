@@ -24,7 +24,7 @@ mod write;
 pub use ageing::{BroughtBack, Use};
 pub use aliases::ProjectRow;
 pub use branches::{Adoption, BranchRow, Place, Trace};
-pub use calls::{Call, CallCount};
+pub use calls::{Call, CallCount, Spent};
 pub use change::Revised;
 pub use error::StoreError;
 pub use history::Position;

@@ -94,7 +94,7 @@ impl Store {
         Ok(Self { conn })
     }
 
-    /// The connection, for `index` and `retrieve`.
+    /// The connection, for `index`, `retrieve` and `embeddings`.
     pub(crate) fn conn(&self) -> &Connection {
         &self.conn
     }

@@ -7,7 +7,7 @@ pub mod mock;
 pub mod payload;
 pub mod world;
 
-pub use mock::{AgentApi, Mode, ModelServer, Outage, Step};
+pub use mock::{AgentApi, Embed, EmbedServer, Mode, ModelServer, Outage, Step};
 pub use world::World;
 
 use std::thread;

@@ -1,6 +1,7 @@
 //! `cmem doctor`: judges by what came out, not by what is running, and names a remedy for each finding.
 
 mod data;
+mod embeddings;
 mod files;
 mod notices;
 mod selftest;
@@ -71,6 +72,7 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         files::write_ahead_logs(paths),
     ];
     checks.extend(data::memory(paths));
+    checks.push(embeddings::check(&settings, paths));
     checks.extend(notices::check(&settings, paths));
     checks.extend(setup::daily_limit(&settings, paths));
     checks.extend(data::spool(paths));

@@ -2,8 +2,8 @@
 //! what it needs of them. A cache: what is missing, damaged, or of another state is not used, and the rows answer.
 //!
 //! All numbers are little endian. Runs of one project lie together; each holds the ids of its observations (8 bytes
-//! each) and then their vectors ([`DIM`] bytes each). The head stands at the end, where it can be written last:
-//! sections with their runs, then a trailer of fixed length. Runs of an indexed section are inverted lists, in the order
+//! each) and then their vectors (as many bytes each as the model has dimensions). The head stands at the end, where it can
+//! be written last: the dimension, sections with their runs, then a trailer of fixed length. Runs of an indexed section are inverted lists, in the order
 //! of its centroids; those of another one are just pieces of it. It is read, not mapped: a file that is cut off while it
 //! is used is an error then, not a signal.
 
@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 
 use super::Near;
 use super::Nearest;
-use crate::embed::{self, DIM};
+use super::entries::Entries;
+use crate::embed;
 
-const MAGIC: [u8; 8] = *b"CMEMVEC1";
+const MAGIC: [u8; 8] = *b"CMEMVEC2";
 /// Epoch, watermark, place of the head, its length, its checksum, magic.
 const TRAILER: usize = 8 + 8 + 8 + 4 + 4 + 8;
-const ENTRY: usize = 8 + DIM;
 
 /// Of which state of the rows a cache is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,7 @@ pub(super) struct Run {
 pub(super) struct Cache {
     file: File,
     path: PathBuf,
+    dim: usize,
     pub(super) state: State,
     /// Checksum of the head: another file about this one names it.
     pub(super) mark: u32,
@@ -59,9 +60,10 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The cache of a folder; `None` if there is none that can be used. A damaged one is removed, for the next drainer.
-    pub(super) fn open(path: &Path) -> Option<Self> {
-        match Self::read(path) {
+    /// The cache of vectors of this dimension; `None` if there is none that can be used. A damaged one is removed, for the
+    /// next drainer.
+    pub(super) fn open(path: &Path, dim: usize) -> Option<Self> {
+        match Self::read(path, dim) {
             Ok(cache) => Some(cache),
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {
@@ -72,7 +74,7 @@ impl Cache {
         }
     }
 
-    fn read(path: &Path) -> io::Result<Self> {
+    fn read(path: &Path, dim: usize) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
         let mut trailer = [0; TRAILER];
@@ -88,8 +90,12 @@ impl Cache {
         if crc32fast::hash(&head) != checksum {
             return Err(damaged());
         }
-        let sections = sections(&head)?;
-        Ok(Self { file, path: path.to_owned(), state, mark: checksum, sections })
+        let (kept, head) = head.split_first_chunk().ok_or_else(damaged)?;
+        if usize::try_from(u64::from_le_bytes(*kept)) != Ok(dim) {
+            return Err(damaged());
+        }
+        let sections = sections(head)?;
+        Ok(Self { file, path: path.to_owned(), dim, state, mark: checksum, sections })
     }
 
     /// Compares with every vector of some runs of a section.
@@ -99,9 +105,12 @@ impl Cache {
     pub(super) fn scan<'a>(
         &self,
         runs: impl Iterator<Item = &'a Run>,
-        question: &[i8; DIM],
+        question: &[i8],
         nearest: &mut Nearest,
     ) -> io::Result<()> {
+        if question.len() != self.dim {
+            return Err(damaged());
+        }
         let (mut bytes, mut products) = (Vec::new(), Vec::new());
         for run in runs {
             self.load(run, &mut bytes)?;
@@ -119,21 +128,19 @@ impl Cache {
     }
 
     /// Ids and vectors of a run.
-    pub(super) fn contents(&self, run: &Run) -> io::Result<Vec<(i64, [i8; DIM])>> {
+    pub(super) fn contents(&self, run: &Run) -> io::Result<Entries> {
         let mut bytes = Vec::new();
         self.load(run, &mut bytes)?;
         let (ids, vectors) = bytes.split_at(8 * run.count as usize);
-        ids.chunks_exact(8)
-            .zip(vectors.chunks_exact(DIM))
-            .map(|(id, vector)| {
-                let vector: &[u8; DIM] = vector.try_into().map_err(|_| damaged())?;
-                Ok((Fields(id).number()?, vector.map(u8::cast_signed)))
-            })
-            .collect()
+        let mut entries = Entries::new(self.dim);
+        for (id, vector) in ids.chunks_exact(8).zip(vectors.chunks_exact(self.dim)) {
+            entries.push(Fields(id).number()?, bytemuck::cast_slice(vector));
+        }
+        Ok(entries)
     }
 
     fn load(&self, run: &Run, bytes: &mut Vec<u8>) -> io::Result<()> {
-        bytes.resize(run.count as usize * ENTRY, 0);
+        bytes.resize(run.count as usize * (8 + self.dim), 0);
         let read = self.file.read_exact_at(bytes, run.offset);
         if read.is_err() || crc32fast::hash(bytes) != run.checksum {
             let _ = fs::remove_file(&self.path);
@@ -148,15 +155,16 @@ impl Cache {
 pub(super) struct Writer {
     out: BufWriter<File>,
     draft: PathBuf,
+    dim: usize,
     offset: u64,
     sections: Vec<Section>,
 }
 
 impl Writer {
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
+    pub(super) fn create(path: &Path, dim: usize) -> io::Result<Self> {
         let draft = path.with_extension(format!("bin.{}", std::process::id()));
         let out = BufWriter::with_capacity(1 << 20, File::create(&draft)?);
-        Ok(Self { out, draft, offset: 0, sections: Vec::new() })
+        Ok(Self { out, draft, dim, offset: 0, sections: Vec::new() })
     }
 
     /// Begins the next project.
@@ -164,14 +172,11 @@ impl Writer {
         self.sections.push(Section { project, trained, runs: Vec::new() });
     }
 
-    /// Writes a run of the present section.
-    pub(super) fn run<'a>(
-        &mut self,
-        entries: impl Iterator<Item = &'a (i64, [i8; DIM])> + Clone,
-    ) -> io::Result<()> {
-        let mut bytes: Vec<u8> = entries.clone().flat_map(|(id, _)| id.to_le_bytes()).collect();
-        let count = u32::try_from(bytes.len() / 8).map_err(|_| damaged())?;
-        bytes.extend(entries.flat_map(|(_, vector)| vector.map(i8::cast_unsigned)));
+    /// Writes a run of the present section: observations, and their vectors one after the other.
+    pub(super) fn run(&mut self, ids: &[i64], vectors: &[i8]) -> io::Result<()> {
+        let mut bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
+        let count = u32::try_from(ids.len()).map_err(|_| damaged())?;
+        bytes.extend_from_slice(bytemuck::cast_slice(vectors));
         self.out.write_all(&bytes)?;
         let run = Run { offset: self.offset, count, checksum: crc32fast::hash(&bytes) };
         self.offset += bytes.len() as u64;
@@ -183,7 +188,7 @@ impl Writer {
 
     /// Finishes the file; returns its mark.
     pub(super) fn finish(mut self, path: &Path, state: State) -> io::Result<u32> {
-        let mut head = Vec::new();
+        let mut head = (self.dim as u64).to_le_bytes().to_vec();
         head.extend((self.sections.len() as u64).to_le_bytes());
         for section in &self.sections {
             head.extend(section.project.to_le_bytes());

@@ -11,8 +11,9 @@ use instant_distance::{Builder, HnswMap, Point, Search};
 use serde::{Deserialize, Serialize};
 
 use super::cache::damaged;
+use super::entries::Entries;
 use crate::config::replace;
-use crate::embed::{self, DIM, QUANTUM};
+use crate::embed::{self, QUANTUM};
 
 /// From so many vectors of a project on, lists win over comparing with all of them in a process that has just begun,
 /// the reading of the centroids included (`scripts/bench/scale`).
@@ -28,10 +29,11 @@ const ROUNDS: usize = 4;
 
 /// A centroid as the graph sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Centroid(Box<[i8; DIM]>);
+struct Centroid(Box<[i8]>);
 
 impl Point for Centroid {
     fn distance(&self, other: &Self) -> f32 {
+        // Only the order counts, so that any model's quantum would do.
         #[expect(clippy::cast_precision_loss, reason = "products of bytes are small")]
         let product = embed::dot(&self.0, &other.0) as f32;
         1.0 - product * QUANTUM * QUANTUM
@@ -40,15 +42,14 @@ impl Point for Centroid {
 
 impl Serialize for Centroid {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0.map(i8::cast_unsigned))
+        serializer.serialize_bytes(bytemuck::cast_slice(&self.0))
     }
 }
 
 impl<'de> Deserialize<'de> for Centroid {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let bytes = <&[u8]>::deserialize(deserializer)?;
-        let bytes: &[u8; DIM] = bytes.try_into().map_err(|_| serde::de::Error::custom("not a centroid"))?;
-        Ok(Self(Box::new(bytes.map(u8::cast_signed))))
+        Ok(Self(bytemuck::cast_slice(bytes).into()))
     }
 }
 
@@ -66,8 +67,8 @@ impl Centroids {
     }
 
     /// Adds a project; the graph is built here.
-    pub(super) fn add(&mut self, project: i64, centroids: &[[i8; DIM]]) {
-        let points = centroids.iter().map(|centroid| Centroid(Box::new(*centroid))).collect();
+    pub(super) fn add(&mut self, project: i64, centroids: &Vectors) {
+        let points = centroids.iter().map(|centroid| Centroid(centroid.into())).collect();
         let lists = (0..u32::try_from(centroids.len()).unwrap_or(u32::MAX)).collect();
         let graph = Builder::default()
             .ef_construction(100)
@@ -101,21 +102,22 @@ impl Centroids {
     }
 
     /// The lists to look into.
-    pub(super) fn lists(&self, project: i64, question: &[i8; DIM]) -> Option<Vec<usize>> {
+    pub(super) fn lists(&self, project: i64, question: &[i8]) -> Option<Vec<usize>> {
         let (_, graph) = self.projects.iter().find(|(known, _)| *known == project)?;
         let mut search = Search::default();
-        let found = graph.search(&Centroid(Box::new(*question)), &mut search);
+        let found = graph.search(&Centroid(question.into()), &mut search);
         Some(found.take(probed(graph.values.len())).map(|item| *item.value as usize).collect())
     }
 
     /// The centroids of a project, in the order of its lists.
-    pub(super) fn of(&self, project: i64) -> Option<Vec<[i8; DIM]>> {
+    pub(super) fn of(&self, project: i64) -> Option<Vectors> {
         let (_, graph) = self.projects.iter().find(|(known, _)| *known == project)?;
-        let mut centroids = vec![[0; DIM]; graph.values.len()];
+        let dim = graph.iter().next()?.1.0.len();
+        let mut flat = vec![0; dim * graph.values.len()];
         for ((_, centroid), list) in graph.iter().zip(&graph.values) {
-            centroids[*list as usize] = *centroid.0;
+            flat.get_mut(*list as usize * dim..)?.get_mut(..dim)?.copy_from_slice(&centroid.0);
         }
-        Some(centroids)
+        Some(Vectors { dim, flat })
     }
 }
 
@@ -123,8 +125,26 @@ fn probed(lists: usize) -> usize {
     lists.div_ceil(PROBED)
 }
 
-/// Centroids of some vectors: k-means by angle (spherical k-means), from a sample, the same for the same vectors.
-pub(super) fn train(vectors: &[(i64, [i8; DIM])]) -> Vec<[i8; DIM]> {
+/// Vectors of one dimension, without names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Vectors {
+    dim: usize,
+    flat: Vec<i8>,
+}
+
+impl Vectors {
+    pub(super) fn len(&self) -> usize {
+        self.flat.len() / self.dim
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[i8]> {
+        self.flat.chunks_exact(self.dim)
+    }
+}
+
+/// Centroids of some vectors whose step is `quantum`: k-means by angle (spherical k-means), from a sample, the same for the
+/// same vectors.
+pub(super) fn train(vectors: &Entries, quantum: f32) -> Vectors {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -132,22 +152,22 @@ pub(super) fn train(vectors: &[(i64, [i8; DIM])]) -> Vec<[i8; DIM]> {
     )]
     let wanted = (((vectors.len() as f64).sqrt() * LISTS_PER_ROOT) as usize).clamp(1, vectors.len().max(1));
     let step = (vectors.len() / (wanted * SAMPLE)).max(1);
-    let sample: Vec<&[i8; DIM]> = vectors.iter().step_by(step).map(|(_, vector)| vector).collect();
-    let mut centroids: Vec<[i8; DIM]> =
-        (0..wanted).map(|list| *sample[list * sample.len() / wanted]).collect();
+    let dim = vectors.dim();
+    let sample: Vec<&[i8]> = vectors.iter().step_by(step).map(|(_, vector)| vector).collect();
+    let flat = (0..wanted).flat_map(|list| sample[list * sample.len() / wanted]).copied().collect();
+    let mut centroids = Vectors { dim, flat };
     for _ in 0..ROUNDS {
         let nearest = assign(&centroids, &sample);
-        let mut sums = vec![[0f32; DIM]; centroids.len()];
+        let mut sums = vec![0f32; centroids.flat.len()];
         for (list, vector) in nearest.into_iter().zip(&sample) {
-            for (sum, value) in sums[list].iter_mut().zip(vector.iter()) {
+            for (sum, value) in sums[list * dim..][..dim].iter_mut().zip(vector.iter()) {
                 *sum += f32::from(*value);
             }
         }
-        for (centroid, sum) in centroids.iter_mut().zip(sums) {
-            let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+        for (centroid, sum) in centroids.flat.chunks_exact_mut(dim).zip(sums.chunks_exact(dim)) {
             // One that nothing is near to stays where it is.
-            if length > 0.0 {
-                *centroid = embed::quantize(&sum.map(|value| value / length));
+            if let Some(mean) = embed::unit_bytes(sum, quantum) {
+                centroid.copy_from_slice(&mean);
             }
         }
     }
@@ -155,15 +175,14 @@ pub(super) fn train(vectors: &[(i64, [i8; DIM])]) -> Vec<[i8; DIM]> {
 }
 
 /// The nearest centroid of each vector.
-pub(super) fn assign(centroids: &[[i8; DIM]], vectors: &[&[i8; DIM]]) -> Vec<usize> {
-    let flat: Vec<i8> = centroids.as_flattened().to_vec();
+pub(super) fn assign(centroids: &Vectors, vectors: &[&[i8]]) -> Vec<usize> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let share = vectors.len().div_ceil(workers).max(1);
     thread::scope(|scope| {
         let parts: Vec<_> = vectors
             .chunks(share)
             .map(|part| {
-                let flat = &flat;
+                let flat = &centroids.flat;
                 scope.spawn(move || part.iter().map(|vector| nearest(flat, vector)).collect::<Vec<usize>>())
             })
             .collect();
@@ -171,8 +190,8 @@ pub(super) fn assign(centroids: &[[i8; DIM]], vectors: &[&[i8; DIM]]) -> Vec<usi
     })
 }
 
-fn nearest(centroids: &[i8], vector: &[i8; DIM]) -> usize {
-    let mut products = vec![0; centroids.len() / DIM];
+fn nearest(centroids: &[i8], vector: &[i8]) -> usize {
+    let mut products = vec![0; centroids.len() / vector.len()];
     embed::dots(vector, centroids, &mut products);
     products
         .iter()

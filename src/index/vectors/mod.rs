@@ -2,6 +2,7 @@
 
 mod build;
 mod cache;
+mod entries;
 mod lists;
 #[cfg(test)]
 mod tests;
@@ -11,11 +12,13 @@ use std::collections::{BinaryHeap, HashMap};
 
 use rusqlite::OptionalExtension;
 
+pub(super) use build::remove as remove_caches;
 pub use build::{rebuild, refresh, renew};
 
 use self::cache::Cache;
 use self::lists::Centroids;
 use super::meaning::{self, ALL, Meaning};
+use super::{Probe, Space};
 use crate::embed::{self, DIM, Token};
 use crate::store::{Store, StoreError};
 
@@ -60,7 +63,7 @@ impl Nearest {
     }
 }
 
-/// The `most` nearest observations of some projects (`None` = of all), nearest first.
+/// The `most` nearest observations of some projects (`None` = of all), nearest first, as the embedded model has it.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -70,29 +73,53 @@ pub fn nearest(
     projects: Option<&[i64]>,
     most: usize,
 ) -> Result<Vec<Near>, StoreError> {
+    nearest_in(store, &Space::embedded(), question, projects, most)
+}
+
+/// The same as a model behind an endpoint has it.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn nearest_to(
+    store: &Store,
+    probe: &Probe,
+    projects: Option<&[i64]>,
+    most: usize,
+) -> Result<Vec<Near>, StoreError> {
+    nearest_in(store, &probe.space, &probe.vector, projects, most)
+}
+
+fn nearest_in(
+    store: &Store,
+    space: &Space,
+    question: &[i8],
+    projects: Option<&[i64]>,
+    most: usize,
+) -> Result<Vec<Near>, StoreError> {
     let mut nearest = Nearest::new(most);
-    let after = match scan_cache(store, question, projects, most, &mut nearest)? {
+    let after = match scan_cache(store, space, question, projects, most, &mut nearest)? {
         Some(watermark) => watermark,
         None => {
             nearest = Nearest::new(most);
             0
         }
     };
-    scan_rows(store, question, projects, after, &mut nearest)?;
+    scan_rows(store, space, question, projects, after, &mut nearest)?;
     Ok(nearest.sorted())
 }
 
 /// Compares with what the cache holds; returns the last row that it knows, or `None` if it is of no use.
 fn scan_cache(
     store: &Store,
-    question: &[i8; DIM],
+    space: &Space,
+    question: &[i8],
     projects: Option<&[i64]>,
     most: usize,
     nearest: &mut Nearest,
 ) -> Result<Option<i64>, StoreError> {
-    let Some((vectors, centroids)) = build::places(store) else { return Ok(None) };
-    let Some(cache) = Cache::open(&vectors) else { return Ok(None) };
-    let now = build::state(store)?;
+    let Some((vectors, centroids)) = build::places(store, space) else { return Ok(None) };
+    let Some(cache) = Cache::open(&vectors, space.dim()) else { return Ok(None) };
+    let now = build::state(store, space)?;
     if cache.state.epoch != now.epoch || cache.state.watermark > now.watermark {
         return Ok(None);
     }
@@ -111,7 +138,8 @@ fn scan_cache(
 /// Every row after one.
 fn scan_rows(
     store: &Store,
-    question: &[i8; DIM],
+    space: &Space,
+    question: &[i8],
     projects: Option<&[i64]>,
     after: i64,
     nearest: &mut Nearest,
@@ -125,32 +153,36 @@ fn scan_rows(
     };
     let sql = format!(
         "SELECT v.observation, v.vector FROM vectors v {scope}
-         WHERE v.id > ?1 AND v.model = (SELECT id FROM models WHERE name = ?2) AND v.vector IS NOT NULL"
+         WHERE v.id > ?1 AND v.model = (SELECT id FROM models WHERE name = ?2 AND dimension = ?3)
+           AND v.vector IS NOT NULL"
     );
     let mut statement = store.conn().prepare(&sql)?;
-    let mut rows = statement.query((after, embed::MODEL))?;
+    let (name, dim) = space.key();
+    let mut rows = statement.query((after, name, dim))?;
     while let Some(row) = rows.next()? {
         let blob = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-        if let Some(vector) = vector_of(blob) {
-            nearest.offer(Near { product: embed::dot(question, &vector), observation: row.get(0)? });
+        if let Some(vector) = vector_of(blob, space.dim()) {
+            nearest.offer(Near { product: embed::dot(question, vector), observation: row.get(0)? });
         }
     }
     Ok(())
 }
 
-fn vector_of(blob: &[u8]) -> Option<[i8; DIM]> {
-    let bytes: &[u8; DIM] = blob.try_into().ok()?;
-    Some(bytes.map(u8::cast_signed))
+/// The vector in a blob; `None` if it has another dimension.
+pub(super) fn vector_of(blob: &[u8], dim: usize) -> Option<&[i8]> {
+    (blob.len() == dim).then(|| bytemuck::cast_slice(blob))
 }
 
-/// What is kept of some observations.
+/// What is kept of some observations, by the embedded model.
 ///
 /// # Errors
 /// [`StoreError`].
 pub fn kept(store: &Store, observations: &[i64]) -> Result<HashMap<i64, Meaning>, StoreError> {
-    let sql = "SELECT observation, vector, tokens FROM vectors WHERE observation IN (?ids)";
-    let found = store.of_ids(observations, sql, &[], |row| {
-        let vector = row.get_ref(1)?.as_blob_or_null()?.and_then(vector_of);
+    let sql = "SELECT observation, vector, tokens FROM vectors
+               WHERE observation IN (?ids) AND model = (SELECT id FROM models WHERE name = ? AND dimension = ?)";
+    let found = store.of_ids(observations, sql, &Space::embedded().values(), |row| {
+        let vector = row.get_ref(1)?.as_blob_or_null()?.and_then(|blob| vector_of(blob, DIM));
+        let vector = vector.and_then(|vector| vector.try_into().ok());
         Ok((row.get(0)?, Meaning { vector, tokens: meaning::unpack(row.get_ref(2)?.as_blob()?) }))
     })?;
     Ok(found.into_iter().collect())

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::entries::Entries;
 use super::*;
 use crate::config::Paths;
 use crate::index;
@@ -133,7 +134,7 @@ fn lists_stay_when_rows_come_and_go() {
     rebuild(&f.store).unwrap();
     let file = f.folder.path().join("centroids-cmse-base-1.bin");
     let centroids = || {
-        let mark = Cache::open(&f.folder.path().join("vectors-cmse-base-1.bin")).unwrap().mark;
+        let mark = Cache::open(&f.folder.path().join("vectors-cmse-base-1.bin"), DIM).unwrap().mark;
         Centroids::open(&file, mark).unwrap().of(project).unwrap()
     };
     let before = centroids();
@@ -151,15 +152,15 @@ fn lists_stay_when_rows_come_and_go() {
 
 #[test]
 fn lists_find_nearly_all_that_is_nearest() {
-    let vectors: Vec<(i64, [i8; DIM])> = (0..1_000)
-        .map(|n| {
-            let text = format!("module {} handles request {} for tenant {}", n % 71, n % 13, n);
-            (n, Meaning::of_text(&text).vector.unwrap())
-        })
-        .collect();
-    let centroids = lists::train(&vectors);
-    assert_eq!(centroids, lists::train(&vectors), "the same vectors give the same lists");
-    let refs: Vec<&[i8; DIM]> = vectors.iter().map(|(_, vector)| vector).collect();
+    let mut vectors = Entries::new(DIM);
+    for n in 0..1_000 {
+        let text = format!("module {} handles request {} for tenant {}", n % 71, n % 13, n);
+        vectors.push(n, &Meaning::of_text(&text).vector.unwrap());
+    }
+    let quantum = Space::embedded().quantum();
+    let centroids = lists::train(&vectors, quantum);
+    assert_eq!(centroids, lists::train(&vectors, quantum), "the same vectors give the same lists");
+    let refs: Vec<&[i8]> = vectors.iter().map(|(_, vector)| vector).collect();
     let lists = lists::assign(&centroids, &refs);
     let mut known = Centroids::new();
     known.add(1, &centroids);
@@ -169,7 +170,7 @@ fn lists_find_nearly_all_that_is_nearest() {
         let mut exact = Nearest::new(10);
         vectors
             .iter()
-            .for_each(|(id, v)| exact.offer(Near { product: embed::dot(question, v), observation: *id }));
+            .for_each(|(id, v)| exact.offer(Near { product: embed::dot(question, v), observation: id }));
         let probed = known.lists(1, question).unwrap();
         all += 10;
         found +=

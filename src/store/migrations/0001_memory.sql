@@ -225,11 +225,14 @@ INSERT INTO observations_fts (observations_fts, rank) VALUES ('secure-delete', 1
 INSERT INTO summaries_fts (summaries_fts, rank) VALUES ('secure-delete', 1);
 INSERT INTO prompts_fts (prompts_fts, rank) VALUES ('secure-delete', 1);
 
--- Models whose vectors are kept. Vectors of different models are never compared.
+-- Models whose vectors are kept: the embedded one, and 'endpoint/NAME' for those of an embeddings endpoint. Vectors of
+-- different models are never compared; another dimension is another model.
 CREATE TABLE models (
-  id        INTEGER PRIMARY KEY,
-  name      TEXT NOT NULL UNIQUE,
-  dimension INTEGER NOT NULL
+  id          INTEGER PRIMARY KEY,
+  name        TEXT NOT NULL,
+  dimension   INTEGER NOT NULL,
+  answered_at INTEGER NOT NULL DEFAULT 0, -- when an endpoint last answered so
+  UNIQUE (name, dimension)
 ) STRICT;
 
 INSERT INTO models (name, dimension) VALUES ('cmse-base-1', 256);
@@ -237,12 +240,14 @@ INSERT INTO models (name, dimension) VALUES ('cmse-base-1', 256);
 -- What an observation means. A row that changes gets a new id, so that a cache knows what it has not seen.
 CREATE TABLE vectors (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
-  observation INTEGER NOT NULL UNIQUE REFERENCES observations (id),
+  observation INTEGER NOT NULL REFERENCES observations (id),
   model       INTEGER NOT NULL REFERENCES models (id),
-  vector      BLOB, -- signed bytes; NULL = there is nothing to embed
-  tokens      BLOB NOT NULL -- word pieces of the embedded model, three bytes each
+  vector      BLOB, -- signed bytes; NULL = there is nothing to embed, or the endpoint refused it
+  tokens      BLOB, -- word pieces of the embedded model, three bytes each; NULL = the row of an endpoint's model
+  UNIQUE (observation, model)
 ) STRICT;
 CREATE INDEX vectors_model ON vectors (model, id);
+CREATE INDEX vectors_refused ON vectors (model) WHERE vector IS NULL;
 
 -- In how many observations a word piece occurs; piece -1 counts the observations.
 CREATE TABLE pieces (
@@ -257,3 +262,15 @@ INSERT INTO vector_epoch VALUES (0);
 -- Which memory this is: a folder that several take in remembers with each what they agreed on.
 CREATE TABLE identity (id TEXT NOT NULL) STRICT;
 INSERT INTO identity VALUES (lower(hex(randomblob(8))));
+
+-- Why the embeddings endpoint is not asked for now; at most one row.
+CREATE TABLE embedding_pause (
+  id          INTEGER PRIMARY KEY CHECK (id = 1),
+  fingerprint TEXT NOT NULL, -- of the settings that failed
+  class       TEXT NOT NULL,
+  message     TEXT NOT NULL, -- without secrets
+  remedy      TEXT NOT NULL,
+  failures    INTEGER NOT NULL, -- in a row
+  since       INTEGER NOT NULL,
+  until       INTEGER NOT NULL
+) STRICT;

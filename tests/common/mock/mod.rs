@@ -1,11 +1,13 @@
 //! Stand-ins for the model services and for those that take notices, on 127.0.0.1.
 
 mod agent;
+pub mod embeddings;
 pub mod http;
 mod model;
 pub mod post;
 
 pub use agent::{AgentApi, Outage, Step};
+pub use embeddings::{Embed, EmbedServer};
 pub use model::{Mode, ModelServer};
 
 use serde_json::Value;
