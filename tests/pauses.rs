@@ -126,19 +126,20 @@ fn a_batch_that_is_refused_is_found_out_while_others_pass() {
         model.mode(Mode::Refuse("POISON", status, REFUSAL));
         turn(&world, "first", "POISON");
         wait_for("it is paused", SOON, || Pause::read(&paths(&world)).is_some());
-        if status != 500 {
-            // Or it would take the first session's occasion to try again as well.
-            world.wait_for_drainers();
-        }
         for number in 0..8 {
-            // A new session is an occasion to try again; where the network may be at fault, the user's own drain is.
             let (session, title) = (format!("later-{number}"), format!("good {number}"));
-            start(&world, &session);
             turn(&world, &session, &title);
-            if status == 500 {
-                try_drain(&world);
-            }
-            wait_for(&format!("{status}: {title} waits behind it"), SOON, || observed(&world, &title));
+            let mut occasions = 0..;
+            wait_for(&format!("{status}: {title} waits behind it"), SOON, || {
+                let paused = Pause::read(&paths(&world)).is_some();
+                // A new session is an occasion to try again; where the network may be at fault, the user's own drain is.
+                match occasions.next().filter(|_| paused) {
+                    Some(_) if status == 500 => try_drain(&world),
+                    Some(occasion) => drop(start(&world, &format!("{session}-{occasion}"))),
+                    None => {}
+                }
+                observed(&world, &title)
+            });
         }
         for _ in 0..8 {
             world.note("and another");
