@@ -17,6 +17,8 @@ const BM25_LOG: (f64, f64) = (0.07, 7.0);
 const BM25_SHARE: (f64, f64) = (0.6, 100.0);
 /// So many rows of the highest BM25 tell how far the words of the question are those of the memory at all.
 const TRUSTED: usize = 10;
+/// The part that is as much as all where a question has pairs of characters: many of those are no words.
+const ENOUGH_PAIRS: f64 = 1.0 / 3.0;
 /// What it counts for that words which stand together in the question stand together in the row.
 const PAIRS_SHARE: f64 = 0.1;
 /// How similar the best row must be for meaning alone to be an answer, beside what is so by chance. `scripts/bench/retrieval` shows how many questions without an answer get past it.
@@ -170,19 +172,21 @@ impl Row<'_> {
 }
 
 /// How far BM25 is to be trusted: the part of the question's words that the row which holds most of them holds. Where
-/// no row holds most, as in a memory in another language, the few that are met say little. Pairs of characters are not
-/// counted so: many are no words, and no row holds them.
+/// no row holds most, as in a memory in another language, the few that are met say little.
 fn trust(asked: &Asked<'_>, candidates: &[Candidate], records: &Records) -> f64 {
-    if candidates.iter().any(|row| row.has_all) || asked.terms.iter().any(|term| term.pair) {
+    if candidates.iter().any(|row| row.has_all) {
         return 1.0;
     }
     let mut rows: Vec<&Candidate> = candidates.iter().filter(|row| row.bm25 > 0.0).collect();
     rows.sort_by(|a, b| b.bm25.total_cmp(&a.bm25));
-    rows.iter()
+    let most = rows
+        .iter()
         .take(TRUSTED)
         .filter_map(|row| records.get(&row.id))
         .map(|record| asked.read(&text_of(record)).coverage)
-        .fold(0.0, f64::max)
+        .fold(0.0, f64::max);
+    let enough = if asked.terms.iter().any(|term| term.pair) { ENOUGH_PAIRS } else { 1.0 };
+    (most / enough).min(1.0)
 }
 
 /// How similar a row must be to be shown for its meaning, by who measured it.
