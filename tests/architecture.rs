@@ -17,10 +17,11 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "drain" => vec![
             "privacy", "spool", "git", "observer", "store", "index", "retrieve", "hook", "adopt", "notices",
         ],
-        "commands" | "cli" => {
-            [&FLOW[..], &["adopt", "foreign", "git", "hook", "notices", "transfer", "cli", "commands"]]
-                .concat()
-        }
+        "commands" | "cli" => [
+            &FLOW[..],
+            &["adopt", "foreign", "git", "hook", "notices", "report", "transfer", "cli", "commands"],
+        ]
+        .concat(),
         // The hook answers from memory, so it reads through retrieve and render; it writes nothing there but the
         // pointers of what was merged since the last session.
         "hook" => vec!["privacy", "spool", "git", "drain", "adopt", "store", "retrieve", "render"],
@@ -40,6 +41,8 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "index" => vec!["embed", "store"],
         "retrieve" => vec!["embed", "index", "store"],
         "render" => vec!["retrieve"],
+        // Reads and orders; whoever runs the command has prose written.
+        "report" => vec!["store", "retrieve", "render"],
         _ => vec![],
     }
 }

@@ -38,6 +38,7 @@ mod prompts;
 mod real_client;
 mod refusals;
 mod remember;
+mod report;
 mod review;
 mod search;
 mod story;
