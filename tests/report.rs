@@ -343,7 +343,7 @@ fn a_report_goes_to_a_file_whose_name_tells_the_format() {
 fn a_report_of_nothing_is_a_report() {
     let world = World::new();
     assert!(report(&world, &[]).contains("0 memories on 0 days"));
-    page::read(&report(&world, &["--format", "html"]));
+    let _ = page::read(&report(&world, &["--format", "html"]));
     assert_eq!(json_report(&world, &[])["days"], json!([]));
     let ran = world.cmem(&["report", "--narrate"]);
     assert!(ran.err.contains("nothing to write about"), "{}", ran.err);

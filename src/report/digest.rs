@@ -36,7 +36,7 @@ pub fn digest(gathered: &Gathered, prices: &[Price]) -> Report {
             Status::Active => listed.push(memory),
         }
     }
-    let days = days(gathered, &listed);
+    let (days, sessions) = (days(gathered, &listed), sessions(gathered));
     Report {
         project: gathered.project.clone(),
         period: gathered.period,
@@ -45,7 +45,7 @@ pub fn digest(gathered: &Gathered, prices: &[Price]) -> Report {
             memories: listed.len(),
             by_type: by_type(&listed),
             days: days.len(),
-            sessions: sessions(gathered, |_| true),
+            sessions: sessions.values().flatten().collect::<BTreeSet<_>>().len(),
             prompts: gathered.prompts.len(),
             summaries: gathered.summaries.len(),
         },
@@ -55,7 +55,7 @@ pub fn digest(gathered: &Gathered, prices: &[Price]) -> Report {
         decisions: of_types(&listed, &DECISIONS),
         bugs: of_types(&listed, &BUGS),
         security: of_types(&listed, &SECURITY),
-        weeks: weeks(gathered, &listed, prices),
+        weeks: weeks(gathered, &listed, &sessions, prices),
         days,
         themes: themes(&listed),
         files: files(&listed),
@@ -100,15 +100,19 @@ fn by_type(listed: &[&Observation]) -> Vec<TypeCount> {
     counts
 }
 
-/// How many sessions left a record on a day that passes.
-fn sessions(gathered: &Gathered, on: impl Fn(Date) -> bool) -> usize {
+/// The sessions that left a record in each week, by its Monday.
+fn sessions(gathered: &Gathered) -> BTreeMap<Date, BTreeSet<&str>> {
     let observations = gathered.observations.iter().map(|record| (&record.session, record.created_at));
     let summaries = gathered.summaries.iter().map(|record| (&record.session, record.created_at));
     let prompts = gathered.prompts.iter().map(|record| (&record.session, record.created_at));
-    let all = observations.chain(summaries).chain(prompts);
+    let mut sessions: BTreeMap<Date, BTreeSet<&str>> = BTreeMap::new();
     // What the user remembered outside a session belongs to none.
-    let named = all.filter(|(session, at)| !session.is_empty() && on(day_of(*at)));
-    named.map(|(session, _)| session).collect::<BTreeSet<_>>().len()
+    for (session, at) in
+        observations.chain(summaries).chain(prompts).filter(|(session, _)| !session.is_empty())
+    {
+        sessions.entry(days_of_week(day_of(at)).0).or_default().insert(session);
+    }
+    sessions
 }
 
 fn days(gathered: &Gathered, listed: &[&Observation]) -> Vec<Day> {
@@ -124,23 +128,30 @@ fn days(gathered: &Gathered, listed: &[&Observation]) -> Vec<Day> {
     days.into_values().collect()
 }
 
-fn weeks(gathered: &Gathered, listed: &[&Observation], prices: &[Price]) -> Vec<WeekDigest> {
+fn weeks(
+    gathered: &Gathered,
+    listed: &[&Observation],
+    sessions: &BTreeMap<Date, BTreeSet<&str>>,
+    prices: &[Price],
+) -> Vec<WeekDigest> {
     let mut members: BTreeMap<Date, Vec<&Observation>> =
         gathered.calls_of_week.keys().map(|monday| (*monday, Vec::new())).collect();
     for memory in listed {
         members.entry(days_of_week(day_of(memory.created_at)).0).or_default().push(memory);
     }
+    let mut prompts: BTreeMap<Date, usize> = BTreeMap::new();
+    for prompt in &gathered.prompts {
+        *prompts.entry(days_of_week(day_of(prompt.created_at)).0).or_default() += 1;
+    }
     let digest = |(monday, listed): (Date, Vec<&Observation>)| {
-        let days = days_of_week(monday);
-        let within = |day: Date| days.0 <= day && day <= days.1;
         let spent = spent(gathered.calls_of_week.get(&monday).map_or(&[][..], Vec::as_slice), prices);
         WeekDigest {
             week: week_of(monday),
-            days,
+            days: days_of_week(monday),
             memories: listed.len(),
             by_type: by_type(&listed),
-            prompts: gathered.prompts.iter().filter(|prompt| within(day_of(prompt.created_at))).count(),
-            sessions: sessions(gathered, within),
+            prompts: prompts.get(&monday).copied().unwrap_or_default(),
+            sessions: sessions.get(&monday).map_or(0, BTreeSet::len),
             highlights: highlights(&listed),
             tokens: spent.input + spent.cached + spent.output,
             dollars: spent.dollars,

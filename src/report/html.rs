@@ -27,7 +27,7 @@ const ENTRIES: usize = 100;
 /// Most files in the table.
 const FILES: usize = 50;
 /// Most sessions whose next steps are shown.
-const SESSIONS: usize = 20;
+const SESSIONS: usize = 10;
 
 /// Writes a report as a page. Nothing remembered becomes markup.
 pub fn html(report: &Report, mode: &Mode) -> String {
@@ -204,19 +204,12 @@ impl Page<'_> {
         }
         out.push_str("<section>\n<h2>Weeks</h2>\n");
         for week in &self.report.weeks {
+            let (first, last) = week.days;
+            let told = escaped(&words::week(week, self.mode));
             let _ = write!(
                 out,
-                "<h3>{} <span class=\"faint\">{} to {}</span></h3>\n<p>{} memories ({}), {} sessions, {} prompts; \
-                 observer: {} tokens, {}</p>\n",
-                week.week,
-                week.days.0,
-                week.days.1,
-                week.memories,
-                escaped(&words::by_type(&week.by_type, self.mode)),
-                week.sessions,
-                week.prompts,
-                week.tokens,
-                words::money(week.dollars)
+                "<h3>{} <span class=\"faint\">{first} to {last}</span></h3>\n<p>{told}</p>\n",
+                week.week
             );
             self.list(out, &week.highlights);
         }
@@ -229,13 +222,12 @@ impl Page<'_> {
         }
         out.push_str("<section>\n<h2>Day by day</h2>\n");
         for (day, shown) in self.report.days.iter().zip(&self.shown) {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<h3>{} {} <span class=\"faint\">{} memories, {} prompts</span></h3>\n",
+                "<h3>{} {} <span class=\"faint\">{}</span></h3>",
                 day.day.strftime("%a"),
                 day.day,
-                day.memories.len(),
-                day.prompts
+                words::day(day)
             );
             if *shown > 0 {
                 out.push_str("<ul>\n");

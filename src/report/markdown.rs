@@ -98,19 +98,9 @@ impl Page<'_> {
         }
         let _ = write!(out, "\n## Weeks\n");
         for week in &self.report.weeks {
-            let _ = write!(
-                out,
-                "\n### {} ({} to {})\n\n{} memories{}, {} sessions, {} prompts; observer: {} tokens, {}\n",
-                week.week,
-                week.days.0,
-                week.days.1,
-                week.memories,
-                in_brackets(&escaped(&words::by_type(&week.by_type, self.mode))),
-                week.sessions,
-                week.prompts,
-                week.tokens,
-                words::money(week.dollars)
-            );
+            let (first, last) = week.days;
+            let told = escaped(&words::week(week, self.mode));
+            let _ = write!(out, "\n### {} ({first} to {last})\n\n{told}\n", week.week);
             if !week.highlights.is_empty() {
                 out.push('\n');
             }
@@ -125,14 +115,8 @@ impl Page<'_> {
         let _ = write!(out, "\n## Day by day\n");
         let shown = words::shown(self.report, A_DAY, ALL_DAYS);
         for (day, shown) in self.report.days.iter().zip(shown) {
-            let _ = write!(
-                out,
-                "\n### {} {}: {} memories, {} prompts\n\n",
-                day.day.strftime("%a"),
-                day.day,
-                day.memories.len(),
-                day.prompts
-            );
+            let name = day.day.strftime("%a");
+            let _ = write!(out, "\n### {name} {}: {}\n\n", day.day, words::day(day));
             for row in &day.memories[..shown] {
                 self.row(out, row);
             }
@@ -245,10 +229,6 @@ impl Page<'_> {
         let origin = words::origin(self.report, self.mode, project, merged_into);
         origin.map_or_else(String::new, |origin| format!(" {}", escaped(&origin)))
     }
-}
-
-fn in_brackets(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!(" ({text})") }
 }
 
 fn more(out: &mut String, all: usize, shown: usize, what: &str) {

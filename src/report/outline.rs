@@ -1,5 +1,6 @@
 //! A report as an observer is shown it: one line a record, bounded.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::{Reasoned, Report};
@@ -23,17 +24,16 @@ pub struct Outline {
 
 /// The outline of a report; no id = there is nothing to write about.
 pub fn outline(report: &Report) -> Outline {
-    let reasoned: Vec<&Reasoned> =
-        report.security.iter().chain(&report.decisions).chain(&report.bugs).collect();
-    let behind = |id: i64| reasoned.iter().find(|entry| entry.row.id == id);
+    let reasoned = || report.security.iter().chain(&report.decisions).chain(&report.bugs);
+    let behind: HashMap<i64, &Reasoned> = reasoned().map(|entry| (entry.row.id, entry)).collect();
     let rows = || report.days.iter().flat_map(|day| &day.memories);
-    let mut chosen: Vec<i64> = reasoned.iter().map(|entry| entry.row.id).collect();
-    chosen.extend(rows().rev().map(|row| row.id).filter(|id| behind(*id).is_none()));
+    let mut chosen: Vec<i64> = reasoned().map(|entry| entry.row.id).collect();
+    chosen.extend(rows().rev().map(|row| row.id).filter(|id| !behind.contains_key(id)));
     chosen.truncate(MEMORIES);
     let (mut text, mut ids) = (String::new(), Vec::new());
     for row in rows().filter(|row| chosen.contains(&row.id)) {
         let _ = write!(text, "{} {} {}: {}", row.id, row.day, row.r#type, clipped(&row.title));
-        if let Some(entry) = behind(row.id) {
+        if let Some(entry) = behind.get(&row.id) {
             let _ = write!(text, " | {}", clipped(entry.reason.as_ref().unwrap_or(&entry.text)));
         }
         text.push('\n');

@@ -1,6 +1,6 @@
 //! The words of a report: those of the mode where it has them, otherwise English.
 
-use super::{NotListed, Report, Totals, TypeCount};
+use super::{Day, NotListed, Report, Totals, TypeCount, WeekDigest};
 use crate::mode::Mode;
 use crate::render;
 
@@ -90,8 +90,31 @@ pub(super) fn not_listed(not_listed: &NotListed) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Not listed: {}.", parts.join(", ")))
 }
 
+/// How much there is of a week, in one line.
+pub(super) fn week(week: &WeekDigest, mode: &Mode) -> String {
+    let types = by_type(&week.by_type, mode);
+    let types = if types.is_empty() { types } else { format!(" ({types})") };
+    format!(
+        "{}{types}, {}, {}; observer: {} tokens, {}",
+        count(week.memories, "memory", "memories"),
+        count(week.sessions, "session", "sessions"),
+        count(week.prompts, "prompt", "prompts"),
+        week.tokens,
+        money(week.dollars)
+    )
+}
+
+/// How much there is of a day.
+pub(super) fn day(day: &Day) -> String {
+    format!(
+        "{}, {}",
+        count(day.memories.len(), "memory", "memories"),
+        count(day.prompts, "prompt", "prompts")
+    )
+}
+
 /// Such as `3 decision, 1 bugfix`.
-pub(super) fn by_type(counts: &[TypeCount], mode: &Mode) -> String {
+fn by_type(counts: &[TypeCount], mode: &Mode) -> String {
     let parts: Vec<String> =
         counts.iter().map(|count| format!("{} {}", count.memories, type_name(mode, &count.r#type))).collect();
     parts.join(", ")

@@ -31,10 +31,12 @@ fn calendar(year: i16, days: &[(Date, usize)], most: usize) -> String {
     let (Some((first, _)), Some((last, _))) = (counts.first_key_value(), counts.last_key_value()) else {
         return String::new();
     };
-    let from = *first - i32::from(first.weekday().to_monday_zero_offset()).days();
-    let to = *last + i32::from(6 - last.weekday().to_monday_zero_offset()).days();
+    // At the end of time a week is cut off.
+    let days_from = |day: Date, days: i8| day.checked_add(i32::from(days).days()).unwrap_or(day);
+    let from = days_from(*first, -first.weekday().to_monday_zero_offset());
+    let to = days_from(*last, 6 - last.weekday().to_monday_zero_offset());
     let all: Vec<Date> = from.series(1.day()).take_while(|day| *day <= to).collect();
-    let weeks = i32::try_from(all.len() / 7).unwrap_or(i32::MAX);
+    let weeks = i32::try_from(all.len().div_ceil(7)).unwrap_or(i32::MAX);
     let (width, height) = (LEFT + (weeks * STEP).max(4 * STEP), TOP + 7 * STEP);
     let total: usize = days.iter().map(|day| day.1).sum();
     let mut out = format!(
@@ -86,6 +88,7 @@ mod tests {
         let monday = format!("<rect class=\"h1\" x=\"{}\" y=\"{TOP}\"", LEFT + 2 * STEP);
         assert!(years[1].1.contains(&thursday) && years[1].1.contains(&monday), "{}", years[1].1);
         assert!(calendars(&[]).is_empty());
+        assert_eq!(calendars(&[(Date::MIN, 1), (Date::MAX, 1)]).len(), 2);
     }
 
     #[test]

@@ -23,37 +23,44 @@ struct Area {
     height: f64,
 }
 
+/// One folder, with those of its files that have a rectangle of their own.
+struct Folder<'a> {
+    name: String,
+    /// Path, name and weight.
+    files: Vec<(&'a str, &'a str, usize)>,
+    weight: usize,
+}
+
 /// A picture of files with their weights, the heaviest first.
 pub(super) fn treemap(files: &[(&str, usize)]) -> String {
-    let mut folders: BTreeMap<&str, Vec<(&str, &str, usize)>> = BTreeMap::new();
+    let mut by_folder: BTreeMap<&str, Folder<'_>> = BTreeMap::new();
     for (path, weight) in files.iter().take(FILES) {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        folders.entry(folder).or_default().push((path, name, *weight));
+        let folder = by_folder.entry(folder).or_insert_with_key(|folder| Folder {
+            name: if folder.is_empty() { String::from("/") } else { (*folder).to_owned() },
+            files: Vec::new(),
+            weight: 0,
+        });
+        folder.files.push((path, name, *weight));
+        folder.weight += weight;
     }
+    let mut folders: Vec<Folder<'_>> = by_folder.into_values().collect();
     let others: usize = files.iter().skip(FILES).map(|file| file.1).sum();
-    let mut folders: Vec<(String, Vec<(&str, &str, usize)>, usize)> = folders
-        .into_iter()
-        .map(|(folder, files)| {
-            let weight = files.iter().map(|file| file.2).sum();
-            (if folder.is_empty() { String::from("/") } else { folder.to_owned() }, files, weight)
-        })
-        .collect();
     if others > 0 {
         let name = format!("{} more files", files.len() - FILES);
-        folders.push((name, Vec::new(), others));
+        folders.push(Folder { name, files: Vec::new(), weight: others });
     }
-    folders.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
+    folders.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.name.cmp(&b.name)));
     let mut out = format!(
         "<svg class=\"tree\" role=\"img\" aria-label=\"{} files by how many memories are about them\" viewBox=\"0 0 \
          {WIDTH} {HEIGHT}\">",
         files.len()
     );
     let whole = Area { x: 0.0, y: 0.0, width: WIDTH, height: HEIGHT };
-    let weights: Vec<usize> = folders.iter().map(|folder| folder.2).collect();
-    for (index, ((folder, files, weight), area)) in folders.iter().zip(squarify(&weights, whole)).enumerate()
-    {
+    let weights: Vec<usize> = folders.iter().map(|folder| folder.weight).collect();
+    for (index, (folder, area)) in folders.iter().zip(squarify(&weights, whole)).enumerate() {
         let colour = index % COLOURS;
-        rectangle(&mut out, area, colour, folder, folder, *weight);
+        rectangle(&mut out, area, colour, &folder.name, &folder.name, folder.weight);
         if area.height < 2.0 * HEAD {
             continue;
         }
@@ -63,8 +70,8 @@ pub(super) fn treemap(files: &[(&str, usize)]) -> String {
             width: (area.width - 6.0).max(0.0),
             height: (area.height - HEAD - 6.0).max(0.0),
         };
-        let weights: Vec<usize> = files.iter().map(|file| file.2).collect();
-        for ((path, name, weight), area) in files.iter().zip(squarify(&weights, inner)) {
+        let weights: Vec<usize> = folder.files.iter().map(|file| file.2).collect();
+        for ((path, name, weight), area) in folder.files.iter().zip(squarify(&weights, inner)) {
             rectangle(&mut out, area, colour, name, path, *weight);
         }
     }
