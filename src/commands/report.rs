@@ -23,10 +23,10 @@ const WHAT: &str = "report";
 /// Arguments of `cmem report`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  cmem report --week 48                      one ISO week, as Markdown\n  cmem report --since \
-                  30d --output month.html   one page with a calendar and a map of the files\n  cmem report --since \
-                  yesterday --narrate       with prose by the observer\n\nWithout a period it is about everything. It \
-                  is made without a model; --narrate makes one request."
+    after_help = "Example:\n  cmem report --week 48                      one ISO week, as Markdown\n  \
+                  cmem report --since 30d --output m.html    one page with a calendar and a map of the files\n  \
+                  cmem report --since yesterday --narrate    with prose by the observer\n\n\
+                  Without a period it is about everything. It is made without a model; --narrate makes one request."
 )]
 pub struct ReportArgs {
     /// Not before this date, time or age (2026-01-31, yesterday, 7d)
