@@ -24,6 +24,7 @@ pub mod notices;
 pub mod observer;
 pub mod privacy;
 pub mod render;
+pub mod report;
 pub mod retrieve;
 pub mod spool;
 pub mod store;

@@ -29,7 +29,18 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         ],
         "commands" | "cli" => [
             &FLOW[..],
-            &["adopt", "embeddings", "foreign", "git", "hook", "notices", "transfer", "cli", "commands"],
+            &[
+                "adopt",
+                "embeddings",
+                "foreign",
+                "git",
+                "hook",
+                "notices",
+                "report",
+                "transfer",
+                "cli",
+                "commands",
+            ],
         ]
         .concat(),
         // The hook answers from memory, so it reads through retrieve and render; it writes nothing there but the
@@ -53,6 +64,8 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "index" => vec!["embed", "store"],
         "retrieve" => vec!["embed", "index", "store"],
         "render" => vec!["retrieve"],
+        // Reads and orders; whoever runs the command has prose written.
+        "report" => vec!["store", "retrieve", "render"],
         _ => vec![],
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "hook",
     "drain",
     "queue",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 27] = [
     "timeline",
     "get",
     "context",
+    "report",
     "remember",
     "edit",
     "pin",

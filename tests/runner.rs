@@ -39,6 +39,7 @@ mod prompts;
 mod real_client;
 mod refusals;
 mod remember;
+mod report;
 mod review;
 mod search;
 mod story;

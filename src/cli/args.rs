@@ -17,6 +17,7 @@ use crate::commands::pin::PinArgs;
 use crate::commands::project::ProjectCommand;
 use crate::commands::prune::PruneArgs;
 use crate::commands::remember::RememberArgs;
+use crate::commands::report::ReportArgs;
 use crate::commands::restore::RestoreArgs;
 use crate::commands::review::ReviewArgs;
 use crate::commands::stats::StatsArgs;
@@ -73,6 +74,8 @@ pub enum Command {
     /// Show what a new session in this directory would be told
     #[command(after_help = "Example:\n  cmem context\n  cmem context --project api")]
     Context(ScopeArgs),
+    /// Tell what happened in a period: decisions, bugs, files, next steps, cost
+    Report(ReportArgs),
     /// Remember a text as it stands
     Remember(RememberArgs),
     /// Change what an observation says, in an editor or by flags

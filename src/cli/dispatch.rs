@@ -93,6 +93,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Timeline(args) => commands::timeline::run(args, &paths, printer),
         Command::Get(args) => commands::get::run(args, &paths, printer),
         Command::Context(scope) => commands::context::run(scope, &paths, printer),
+        Command::Report(args) => commands::report::run(args, &paths, printer),
         Command::Remember(args) => commands::remember::run(args, &paths, printer),
         Command::Edit(args) => commands::edit::run(args, &paths, printer),
         Command::Pin(args) => commands::pin::run(args, true, &paths, printer),

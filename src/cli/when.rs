@@ -1,7 +1,7 @@
 //! Moments as people type them in `--since`, `--until` and `--expires`.
 
-use jiff::ZonedDateTime;
-use jiff::civil::Date;
+use jiff::civil::{Date, ISOWeekDate, Weekday};
+use jiff::{ToSpan, ZonedDateTime};
 
 use crate::model::Timestamp;
 
@@ -34,6 +34,42 @@ pub(crate) fn expiry(text: &str) -> Result<Timestamp, String> {
         None => until(text)?,
     };
     if end <= now { Err(String::from("that is over already")) } else { Ok(end) }
+}
+
+/// An ISO week, from its Monday to just before the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Week {
+    pub since: Timestamp,
+    pub until: Timestamp,
+}
+
+/// The ISO week that `text` names: `2026-W48`, or `48` for the last week of that number that has begun.
+///
+/// # Errors
+/// A sentence that names the allowed forms.
+pub(crate) fn week(text: &str) -> Result<Week, String> {
+    week_before(text, ZonedDateTime::now().date())
+        .ok_or_else(|| String::from("allowed are an ISO week (2026-W48) and its number (48)"))
+}
+
+fn week_before(text: &str, today: Date) -> Option<Week> {
+    let text = text.trim();
+    let (year, number) = match text.split_once('-') {
+        Some((year, week)) => (Some(year.parse::<i16>().ok()?), week.strip_prefix(['W', 'w'])?),
+        None => (None, text.trim_start_matches(['W', 'w'])),
+    };
+    let number: i8 = number.parse().ok()?;
+    let monday = |year: i16| Some(ISOWeekDate::new(year, number, Weekday::Monday).ok()?.date());
+    let monday = match year {
+        Some(year) => monday(year)?,
+        None => {
+            let now = today.iso_week_date().year();
+            // Not every year has a week 53; the last one that had is not far.
+            (0..8).filter_map(|back| monday(now - back)).find(|monday| *monday <= today)?
+        }
+    };
+    let next = monday.checked_add(7.days()).ok()?;
+    Some(Week { since: Timestamp::parse(&monday.to_string())?, until: Timestamp::parse(&next.to_string())? })
 }
 
 fn read(text: &str, after: bool) -> Result<Timestamp, String> {
@@ -103,6 +139,29 @@ mod tests {
             assert!(expiry(text).unwrap_err().contains("over"), "{text}");
         }
         assert!(expiry("soon").unwrap_err().contains("30d"));
+    }
+
+    #[test]
+    fn a_week_is_one_of_iso_8601() {
+        let today: Date = "2026-12-02".parse().unwrap();
+        let monday = |text: &str| week_before(text, today).map(|week| week.since.local("%Y-%m-%d"));
+        for (text, expected) in [
+            ("2026-W48", "2026-11-23"),
+            ("48", "2026-11-23"),
+            ("w49", "2026-11-30"),
+            // Not begun yet: that of last year.
+            ("50", "2025-12-08"),
+            // Begins in the year before.
+            ("2026-w01", "2025-12-29"),
+            ("53", "2020-12-28"),
+        ] {
+            assert_eq!(monday(text).as_deref(), Some(expected), "{text}");
+        }
+        let week = week_before("2026-W48", today).unwrap();
+        assert_eq!(week.until, until("2026-11-29").unwrap());
+        for text in ["", "0", "54", "2026-48", "2025-W53", "x", "2026-W4x", "-1"] {
+            assert_eq!(monday(text), None, "{text}");
+        }
     }
 
     #[test]

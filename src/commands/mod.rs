@@ -23,6 +23,7 @@ pub mod queue;
 mod reader;
 pub mod reindex;
 pub mod remember;
+pub mod report;
 pub mod restore;
 pub mod review;
 pub mod search;

@@ -1,17 +1,14 @@
 //! Memories put together by the observer that is at work, under the same limits as everything it is asked.
 
-use uuid::Uuid;
-
-use super::lineup::{Lineup, Post};
-use super::policy::{History, consequence, failure_class};
-use super::record::{Memory, redact_draft};
+use super::inquiry::Inquiry;
+use super::lineup::Post;
+use super::record::redact_draft;
 use super::run::DrainError;
 use crate::config::{Paths, Settings};
 use crate::index;
-use crate::model::{Draft, Observation, Priority, Source, Timestamp};
-use crate::observer::{self, Answer, Consolidation, Usage, Verdict, union};
-use crate::privacy::Cleaner;
-use crate::spool::{LastError, Spool};
+use crate::model::{Draft, Observation, Priority, Source};
+use crate::observer::{Answer, Consolidation, Usage, Verdict, union};
+use crate::spool::LastError;
 use crate::store::{NewObservation, Standing, Store, StoreError};
 
 /// The embedded observer, as the model of what it wrote: the words are those of the sources.
@@ -29,12 +26,7 @@ pub enum Consolidated {
 }
 
 /// Asks the observer that is at work. The user asked for it, as for `cmem drain`.
-pub struct Consolidator<'a> {
-    spool: Spool,
-    memory: Memory,
-    lineup: Lineup<'a>,
-    cleaner: Cleaner,
-}
+pub struct Consolidator<'a>(Inquiry<'a>);
 
 impl<'a> Consolidator<'a> {
     /// Sets the observer up. Sends nothing.
@@ -42,10 +34,7 @@ impl<'a> Consolidator<'a> {
     /// # Errors
     /// [`DrainError`] when a database or the mode cannot be used.
     pub fn new(paths: &'a Paths, settings: &'a Settings) -> Result<Self, DrainError> {
-        let spool = Spool::open(paths)?;
-        let lineup = Lineup::new(paths, settings, &spool, true)?;
-        let cleaner = Cleaner::new(&settings.redact_patterns);
-        Ok(Self { memory: Memory::open(paths)?, spool, lineup, cleaner })
+        Inquiry::new(paths, settings).map(Self)
     }
 
     /// Puts memories together, oldest first, and puts them away.
@@ -53,7 +42,7 @@ impl<'a> Consolidator<'a> {
     /// # Errors
     /// [`DrainError`] when a database fails.
     pub fn consolidate(&self, project: &str, sources: &[Observation]) -> Result<Consolidated, DrainError> {
-        let post = match self.lineup.at_work(&self.spool, &self.memory)? {
+        let post = match self.0.at_work()? {
             Ok(post) => post,
             Err(obstacle) => return Ok(Consolidated::Failed(obstacle)),
         };
@@ -65,43 +54,22 @@ impl<'a> Consolidator<'a> {
             let second = self.call(&post, &asked)?;
             answer = Answer { usage: answer.usage + second.usage, ..second };
         }
-        if let Some(class) = failure_class(&answer.verdict) {
-            return self.fail(&post, &answer.verdict, class).map(Consolidated::Failed);
+        let Answer { usage, model, .. } = answer;
+        match self.0.settle(&post, answer.verdict)? {
+            Err(failure) => Ok(Consolidated::Failed(failure)),
+            Ok(None) => Ok(Consolidated::Moved),
+            Ok(Some(reply)) => {
+                let draft = reply.drafts.into_iter().next().unwrap_or_default();
+                let draft = redact_draft(draft, self.0.cleaner());
+                Ok(record(self.0.store(), sources, &draft, &model, usage)?)
+            }
         }
-        self.lineup.resume(&post, &self.spool)?;
-        let Answer { verdict: Verdict::Stored(reply), usage, model } = answer else {
-            return Ok(Consolidated::Moved);
-        };
-        let draft = reply.drafts.into_iter().next().unwrap_or_default();
-        let draft = redact_draft(draft, &self.cleaner);
-        Ok(record(self.memory.store(), sources, &draft, &model, usage)?)
     }
 
     fn call(&self, post: &Post, asked: &Consolidation) -> Result<Answer, DrainError> {
         let answer = post.observer.consolidate(asked);
-        let batch = format!("compact-{}", Uuid::now_v7().simple());
-        self.memory.count_call(&batch, post.observer.provider(), answer.verdict.class(), &answer)?;
+        self.0.count("compact", post, &answer)?;
         Ok(answer)
-    }
-
-    /// A provider that must not be called now is not called by the drainer either.
-    fn fail(&self, post: &Post, verdict: &Verdict, class: &'static str) -> Result<LastError, DrainError> {
-        let now = Timestamp::now();
-        let failures = self.lineup.failures(post).saturating_add(1);
-        let history = History { size: 1, attempts: 0, failed: 0, others_pass: false };
-        let outcome = consequence(verdict, class, history, failures, now);
-        let failure = LastError {
-            at: now,
-            class: class.to_owned(),
-            message: self.cleaner.redact(&outcome.rows.reason),
-            remedy: observer::remedy(verdict, &post.settings),
-        };
-        // That one request is refused for good says nothing of the others.
-        if let Some(until) = outcome.stop.filter(|_| !matches!(verdict, Verdict::Unrecoverable { .. })) {
-            let asked = matches!(verdict, Verdict::RateLimited { retry_after: Some(_) });
-            self.lineup.pause(post, &self.spool, &failure, (until, asked), failures)?;
-        }
-        Ok(failure)
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) fn of_text(text: &str, cut: bool, mode: &Mode, shown: &[i64], now: Ti
     }
     let parsed = parse(text, mode, shown, cut);
     if !parsed.drafts.is_empty() || parsed.summary.is_some() {
-        return Verdict::Stored(Reply { drafts: parsed.drafts, summary: parsed.summary });
+        return Verdict::Stored(Reply { drafts: parsed.drafts, summary: parsed.summary, prose: None });
     }
     if parsed.nothing {
         return Verdict::Nothing;

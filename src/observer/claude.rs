@@ -13,7 +13,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::prompt::{self, Request};
-use super::{Answer, Batch, Consolidation, Observer, ObserverError, Usage, Verdict, consolidate, judge};
+use super::{
+    Answer, Batch, Consolidation, Narration, Observer, ObserverError, Usage, Verdict, consolidate, judge,
+    narrate,
+};
 use crate::config::{Paths, Provider, Settings, is_inherited};
 use crate::mode::Mode;
 use crate::model::Timestamp;
@@ -133,6 +136,11 @@ impl Observer for Claude {
     fn consolidate(&self, asked: &Consolidation) -> Answer {
         let request = consolidate::request(&self.mode, asked);
         self.answer(self.ask(&request, |text, now| consolidate::judge(text, false, &self.mode, asked, now)))
+    }
+
+    fn narrate(&self, asked: &Narration) -> Answer {
+        let request = narrate::request(&self.mode, asked);
+        self.answer(self.ask(&request, |text, now| narrate::judge(text, false, &self.mode, asked, now)))
     }
 
     fn wants_whole_turns(&self) -> bool {

@@ -77,7 +77,7 @@ pub(super) fn judge(text: &str, cut: bool, mode: &Mode, asked: &Consolidation, n
                 draft.files_modified.clone_from(&whole.files_modified);
                 draft.supersedes.clear();
             }
-            Verdict::Stored(Reply { drafts: reply.drafts, summary: None })
+            Verdict::Stored(Reply { drafts: reply.drafts, ..Reply::default() })
         }
         Verdict::Stored(_) => malformed("not one observation, as it was asked for"),
         Verdict::Nothing => malformed("nothing instead of the observation that was asked for"),

@@ -6,6 +6,7 @@ mod claude;
 mod consolidate;
 mod diff;
 mod evidence;
+mod narrate;
 mod parse;
 mod prompt;
 mod provider;
@@ -21,6 +22,7 @@ pub use consolidate::Consolidation;
 pub(crate) use consolidate::union;
 pub(crate) use evidence::relative;
 pub use evidence::{Files, files};
+pub use narrate::{Narration, Prose};
 pub(crate) use provider::{address, header_safe};
 pub(crate) use text::{one_line, shorten, title_of};
 
@@ -219,6 +221,8 @@ pub struct Reply {
     pub drafts: Vec<Draft>,
     /// The session so far; only asked for when the batch holds a `Stop`.
     pub summary: Option<SummaryDraft>,
+    /// What connects the parts of a report; only asked for by [`Observer::narrate`].
+    pub prose: Option<Prose>,
 }
 
 /// The class of an answer. Only the first two confirm a batch.
@@ -310,6 +314,10 @@ pub trait Observer {
 
     /// Puts several memories into one. Takes as long as `CMEM_TIMEOUT_SECS` at most; what is stored is one draft.
     fn consolidate(&self, asked: &Consolidation) -> Answer;
+
+    /// Writes what connects the parts of a report. Takes as long as `CMEM_TIMEOUT_SECS` at most; nothing, where it has no
+    /// words of its own.
+    fn narrate(&self, asked: &Narration) -> Answer;
 
     /// Whether it wants whole turns: then a batch waits for the end of the turn.
     fn wants_whole_turns(&self) -> bool;

@@ -193,6 +193,11 @@ pub(super) fn memories(project: &str, memories: &[Draft]) -> String {
     text
 }
 
+/// What a report holds, as an observer is shown it.
+pub(super) fn report(project: &str, outline: &str) -> String {
+    format!("<records project=\"{}\">\n{}\n</records>\n", attribute(project), quote(outline.trim_end()))
+}
+
 /// The attributes and the content of one event; `None` for what an observer has no use for. `reports` are the messages
 /// of subagents that were shown already.
 fn body(event: &Event, root: &str, reports: &[&str]) -> Option<(String, String)> {

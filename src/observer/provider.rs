@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::prompt::{self, Request};
 use super::{
-    Answer, Batch, Consolidation, Observer, ObserverError, Usage, Verdict, class, consolidate, judge,
+    Answer, Batch, Consolidation, Narration, Observer, ObserverError, Usage, Verdict, class, consolidate,
+    judge, narrate,
 };
 use crate::config::{Provider, Settings};
 use crate::http::{Endpoint, HttpError, Locality, Uri, locality, parse_url};
@@ -176,6 +177,11 @@ impl Observer for Remote {
         self.answer(
             self.ask(&request, |text, cut, now| consolidate::judge(text, cut, &self.mode, asked, now)),
         )
+    }
+
+    fn narrate(&self, asked: &Narration) -> Answer {
+        let request = narrate::request(&self.mode, asked);
+        self.answer(self.ask(&request, |text, cut, now| narrate::judge(text, cut, &self.mode, asked, now)))
     }
 
     fn wants_whole_turns(&self) -> bool {

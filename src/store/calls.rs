@@ -139,17 +139,25 @@ impl Store {
         Ok(())
     }
 
-    /// Calls by model, the most called first.
+    /// Calls by model since then, the most called first.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
     pub fn calls(&self, since: Timestamp) -> Result<Vec<CallCount>, StoreError> {
+        self.calls_between(since, Timestamp(i64::MAX))
+    }
+
+    /// Calls by model from one moment to just before another, the most called first.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn calls_between(&self, since: Timestamp, until: Timestamp) -> Result<Vec<CallCount>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT model, count(*), count(*) FILTER (WHERE class NOT IN ('stored', 'nothing')),
                     sum(input_tokens), sum(cached_tokens), sum(output_tokens)
-             FROM calls WHERE at >= ?1 GROUP BY model ORDER BY count(*) DESC, model",
+             FROM calls WHERE at >= ?1 AND at < ?2 GROUP BY model ORDER BY count(*) DESC, model",
         )?;
-        let calls = statement.query_map([since.0], |row| {
+        let calls = statement.query_map([since.0, until.0], |row| {
             Ok(CallCount {
                 model: row.get(0)?,
                 calls: row.get(1)?,

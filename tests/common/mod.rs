@@ -2,8 +2,10 @@
 
 #![allow(dead_code, unused_imports, reason = "the tests and each benchmark use different parts")]
 
+pub mod browser;
 pub mod client;
 pub mod mock;
+pub mod page;
 pub mod payload;
 pub mod world;
 

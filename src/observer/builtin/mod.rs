@@ -18,7 +18,7 @@ mod words;
 
 use self::draft::{Understood, understand};
 use self::words::Language;
-use super::{Answer, Batch, Consolidation, Observer, Reply, Usage, Verdict, union};
+use super::{Answer, Batch, Consolidation, Narration, Observer, Reply, Usage, Verdict, union};
 use crate::config::Provider;
 use crate::mode::Mode;
 
@@ -48,14 +48,19 @@ impl Observer for Builtin {
         } else {
             let drafts = worth.iter().map(|turn| turn.draft(&self.mode)).collect();
             let summary = if stopped { summary::summary(&worth, &batch.titles) } else { None };
-            Verdict::Stored(Reply { drafts, summary })
+            Verdict::Stored(Reply { drafts, summary, prose: None })
         };
         Answer { verdict, usage: Usage::default(), model: String::from("builtin") }
     }
 
     fn consolidate(&self, asked: &Consolidation) -> Answer {
-        let reply = Reply { drafts: vec![union(&asked.memories)], summary: None };
+        let reply = Reply { drafts: vec![union(&asked.memories)], ..Reply::default() };
         Answer { verdict: Verdict::Stored(reply), usage: Usage::default(), model: String::from("builtin") }
+    }
+
+    /// It quotes, and has no words of its own.
+    fn narrate(&self, _asked: &Narration) -> Answer {
+        Answer { verdict: Verdict::Nothing, usage: Usage::default(), model: String::from("builtin") }
     }
 
     fn wants_whole_turns(&self) -> bool {

@@ -11,6 +11,8 @@ static RESERVED: &[&str] = &[
     "nothing",
     "observation",
     "recorded_titles",
+    "records",
+    "report",
     "session",
     "similar_memories",
     "summary",
