@@ -25,6 +25,7 @@ mod drain_failures;
 mod exactly_once;
 mod failure_mix;
 mod forget;
+mod gate;
 mod help;
 mod hook_capture;
 mod install;

@@ -260,12 +260,15 @@ fn text_of_read(response: &Value) -> String {
 
 /// Ids that a command line hands to `cmem get`.
 fn got(command: &str) -> Vec<i64> {
-    let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || ";|&".contains(c)).collect();
     let is_cmem = |word: &str| word.rsplit('/').next() == Some("cmem");
-    let Some(at) = words.windows(2).position(|pair| is_cmem(pair[0]) && pair[1] == "get") else {
-        return Vec::new();
-    };
-    words[at + 2..].iter().filter_map(|word| word.parse().ok()).collect()
+    let mut ids = Vec::new();
+    for call in command.split([';', '|', '&', '\n']) {
+        let words: Vec<&str> = call.split_whitespace().collect();
+        if let Some(at) = words.windows(2).position(|pair| is_cmem(pair[0]) && pair[1] == "get") {
+            ids.extend(words[at + 2..].iter().filter_map(|word| word.parse::<i64>().ok()));
+        }
+    }
+    ids
 }
 
 #[cfg(test)]
@@ -275,7 +278,7 @@ mod tests {
     #[test]
     fn ids_of_a_get() {
         assert_eq!(got("cmem get 12 15 --json"), [12, 15]);
-        assert_eq!(got("cd x && /usr/bin/cmem get 7 S3| head -3"), [7]);
+        assert_eq!(got("cd x && /usr/bin/cmem get 7 S3| head -n 3; cmem get 8"), [7, 8]);
         for other in ["", "cmem", "cmem search get 5", "git get 5", "cmem gets 5"] {
             assert_eq!(got(other), Vec::<i64>::new(), "{other}");
         }

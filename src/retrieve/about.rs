@@ -89,18 +89,22 @@ fn candidates(
             &format!("(o.project IN ({marks}) OR o.merged_into IN ({marks}))")
         }
     };
+    let sql = statement(within);
+    let mut statement = store.conn().prepare_cached(&sql)?;
+    let rows = statement.query_map(params_from_iter(values), |row| candidate(row, modified, now))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn statement(within: &str) -> String {
     // The paths come first: the planner must not look through the observations of a project.
-    let sql = format!(
+    format!(
         "SELECT o.id, CASE o.source WHEN 'user' THEN o.uid ELSE o.session END, o.created_at, o.updated_at, o.priority,
            o.pinned, o.hit_count, (SELECT count(*) FROM files WHERE observation = o.id)
          FROM files f CROSS JOIN observations o ON o.id = f.observation
          WHERE f.path = ? AND f.modified = ? AND o.status = 'active' AND (o.expires_at IS NULL OR o.expires_at > ?)
            AND o.session <> ? AND {within}
          ORDER BY f.observation DESC LIMIT {COMPARED}"
-    );
-    let mut statement = store.conn().prepare_cached(&sql)?;
-    let rows = statement.query_map(params_from_iter(values), |row| candidate(row, modified, now))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    )
 }
 
 fn candidate(row: &Row<'_>, modified: bool, now: Timestamp) -> rusqlite::Result<Candidate> {
@@ -124,4 +128,21 @@ fn candidate(row: &Row<'_>, modified: bool, now: Timestamp) -> rusqlite::Result<
         updated_at: Timestamp(row.get(3)?),
         score: touch * alone * (1.0 + matters + recency + used),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_looked_up_and_nothing_is_sorted() {
+        let store = Store::in_passing().unwrap();
+        let sql = format!("EXPLAIN QUERY PLAN {}", statement("(o.project IN (?) OR o.merged_into IN (?))"));
+        let mut plan = store.conn().prepare(&sql).unwrap();
+        let steps = plan.query_map(["", "", "", "", "", ""], |row| row.get::<_, String>(3)).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        assert!(steps[0].contains("SEARCH f USING PRIMARY KEY (path=? AND modified=?)"), "{steps:?}");
+        assert!(steps[1].contains("SEARCH o USING INTEGER PRIMARY KEY"), "{steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE") || step.contains("SCAN")), "{steps:?}");
+    }
 }
