@@ -63,7 +63,7 @@ fn quiet(world: &World, session: &str, path: &Path) {
 /// What is told beside a read that goes on. A busy machine may keep a look at the memory from being in time.
 #[track_caller]
 fn hint(world: &World, session: &str, path: &Path) -> String {
-    let answer = (0..20).find_map(|_| ask(world, session, path, &json!({}))).expect("nothing is told");
+    let answer = (0..20).find_map(|_| ask(world, session, path, &json!({}))).unwrap();
     assert!(answer.get("permissionDecision").is_none(), "{answer}");
     answer["additionalContext"].as_str().unwrap().to_owned()
 }
@@ -71,7 +71,7 @@ fn hint(world: &World, session: &str, path: &Path) -> String {
 /// What is told in place of a read.
 #[track_caller]
 fn block(world: &World, session: &str, path: &Path) -> String {
-    let answer = (0..20).find_map(|_| ask(world, session, path, &json!({}))).expect("nothing is told");
+    let answer = (0..20).find_map(|_| ask(world, session, path, &json!({}))).unwrap();
     assert_eq!(answer["permissionDecision"], "deny", "{answer}");
     answer["permissionDecisionReason"].as_str().unwrap().to_owned()
 }

@@ -18,7 +18,7 @@ const QUERIES: [&str; 4] =
 
 const CENTROIDS: &str = "centroids-cmse-base-1.bin";
 const PROMPT: &str = "why does the checkout run into a timeout when the payment is refunded?";
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "search",
     "search '*'",
     "timeline",
