@@ -91,6 +91,125 @@ fn a_prompt_about_something_remembered_reaches_the_model_with_it() {
     });
 }
 
+/// A project with a file that the first session learned something of.
+fn taught_about(world: &World, api: &AgentApi, client: &Client, bytes: usize) -> std::path::PathBuf {
+    let project = world.repository("project");
+    let _ = world.cmem(&["install", "--scope", "user"]).ok();
+    let file = project.join("warm.py");
+    std::fs::write(&file, format!("HOST = 'cold'\n{}", "# a line of code\n".repeat(bytes / 17))).unwrap();
+    api.script(vec![
+        Step::call("Read", json!({"file_path": file, "limit": 5})),
+        Step::call("Edit", json!({"file_path": file, "old_string": "'cold'", "new_string": "'warm'"})),
+        Step::say("warm.py must name the cache host zirconium-5, because deploys fail while it is cold."),
+    ]);
+    client.run(world, api, &project, "Why does warm.py fail?", &[]);
+    wait_for("the first session is stored", Duration::from_secs(30), || {
+        world.status()["memory"]["observations"].as_i64() >= Some(1)
+    });
+    world.wait_for_drainers();
+    file
+}
+
+/// Says how the last call went, as the model was told: the last message of a request.
+fn last_result(api: &AgentApi, turn: usize) -> String {
+    api.turns()[turn]["messages"]
+        .as_array()
+        .and_then(|all| all.last())
+        .map(Value::to_string)
+        .unwrap_or_default()
+}
+
+#[test]
+fn what_is_known_of_a_file_is_told_beside_its_read() {
+    with_each_client(|client| {
+        let (mut world, api) = (World::new(), AgentApi::start());
+        world.set("CMEM_CONTEXT_TOKENS", "0");
+        world.set("CMEM_PROMPT_HITS", "0");
+        let file = taught_about(&world, &api, client, 4_000);
+        let before = api.turns().len();
+        api.script(vec![Step::call("Read", json!({"file_path": file})), Step::say("I see.")]);
+        client.run(&world, &api, file.parent().unwrap(), "Look at warm.py.", &[]);
+        let after = shown(&api.turns()[before + 1]);
+        assert!(after.contains("a line of code"), "{}: the file is read: {after}", client.version);
+        assert!(after.contains("What earlier sessions learned about warm.py"), "{}: {after}", client.version);
+        assert_eq!(world.cmem(&["stats", "--gate", "--json"]).json()["hints"], 1, "{}", client.version);
+        world.assert_sound();
+    });
+}
+
+#[test]
+fn a_large_read_is_held_back_and_then_given() {
+    with_each_client(|client| {
+        let (mut world, api) = (World::new(), AgentApi::start());
+        world.set("CMEM_CONTEXT_TOKENS", "0");
+        world.set("CMEM_PROMPT_HITS", "0");
+        let file = taught_about(&world, &api, client, 30_000);
+        let before = api.turns().len();
+        api.script(vec![
+            Step::call("Read", json!({"file_path": file})),
+            Step::call("Read", json!({"file_path": file})),
+            Step::call("Edit", json!({"file_path": file, "old_string": "'warm'", "new_string": "'hot'"})),
+            Step::call("Read", json!({"file_path": file, "limit": 3})),
+            Step::say("Done."),
+        ]);
+        client.run(&world, &api, file.parent().unwrap(), "Change warm.py.", &[]);
+        let results: Vec<String> = (1..=4).map(|step| last_result(&api, before + step)).collect();
+        assert!(
+            results[0].contains("held back") && !results[0].contains("a line of code"),
+            "{}: {}",
+            client.version,
+            results[0]
+        );
+        assert!(results[1].contains("a line of code"), "{}: {}", client.version, results[1]);
+        assert!(
+            std::fs::read_to_string(&file).unwrap().starts_with("HOST = 'hot'"),
+            "{}: {}",
+            client.version,
+            results[2]
+        );
+        assert!(!results[3].contains("held back"), "{}: {}", client.version, results[3]);
+        let count = world.cmem(&["stats", "--gate", "--json"]).json();
+        assert_eq!(
+            (&count["blocks"], &count["read_whole"]),
+            (&json!(1), &json!(1)),
+            "{}: {count}",
+            client.version
+        );
+        assert_eq!(count["edited"], 1, "{}: {count}", client.version);
+        world.assert_sound();
+    });
+}
+
+/// An edit of a file whose read was held back may need a read first; one of a few lines is never held back.
+#[test]
+fn a_file_whose_read_was_held_back_can_be_edited() {
+    with_each_client(|client| {
+        let (mut world, api) = (World::new(), AgentApi::start());
+        world.set("CMEM_CONTEXT_TOKENS", "0");
+        world.set("CMEM_PROMPT_HITS", "0");
+        let file = taught_about(&world, &api, client, 30_000);
+        let edit =
+            || Step::call("Edit", json!({"file_path": file, "old_string": "'warm'", "new_string": "'hot'"}));
+        api.script(vec![
+            Step::call("Read", json!({"file_path": file})),
+            edit(),
+            Step::call("Read", json!({"file_path": file, "limit": 3})),
+            edit(),
+            Step::say("Done."),
+        ]);
+        client.run(&world, &api, file.parent().unwrap(), "Change warm.py.", &[]);
+        assert!(std::fs::read_to_string(&file).unwrap().starts_with("HOST = 'hot'"), "{}", client.version);
+        let count = world.cmem(&["stats", "--gate", "--json"]).json();
+        assert_eq!(
+            (&count["blocks"], &count["read_whole"]),
+            (&json!(1), &json!(0)),
+            "{}: {count}",
+            client.version
+        );
+        world.assert_sound();
+    });
+}
+
 #[test]
 fn what_a_merged_and_removed_worktree_learned_is_told_in_the_main_checkout() {
     with_each_client(|client| {

@@ -26,6 +26,7 @@ mod embeddings;
 mod exactly_once;
 mod failure_mix;
 mod forget;
+mod gate;
 mod help;
 mod hook_capture;
 mod install;

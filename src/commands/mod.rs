@@ -11,6 +11,7 @@ pub mod edit;
 pub mod export;
 pub mod forget;
 mod form;
+mod gates;
 pub mod get;
 pub mod hook;
 pub mod import;

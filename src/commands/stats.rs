@@ -1,11 +1,12 @@
-//! `cmem stats`: what the observer was asked, and what that cost; what is kept, and what that takes (`size.rs`).
+//! `cmem stats`: what the observer was asked, and what that cost; what is kept, and what that takes (`size.rs`);
+//! what the gate before reads came to (`gates.rs`).
 
 use std::collections::BTreeMap;
 
 use clap::Args;
 use serde::Serialize;
 
-use super::{reader, size};
+use super::{gates, reader, size};
 use crate::cli::printer::Printer;
 use crate::cli::when;
 use crate::config::Paths;
@@ -21,7 +22,9 @@ const WITHOUT_PRICE: &str =
 
 /// Arguments of `cmem stats`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cmem stats\n  cmem stats --since 7d --json\n  cmem stats --size")]
+#[command(
+    after_help = "Example:\n  cmem stats\n  cmem stats --since 7d --json\n  cmem stats --size\n  cmem stats --gate"
+)]
 pub struct StatsArgs {
     /// Only what was asked since then (2026-01-31, 7d, 12h)
     #[arg(long, value_name = "WHEN", value_parser = when::since)]
@@ -29,6 +32,9 @@ pub struct StatsArgs {
     /// Show instead what the data directory takes on disk, by file and table
     #[arg(long, conflicts_with = "since")]
     pub size: bool,
+    /// Show instead what came of telling memories before files were read, and the tokens that it saved
+    #[arg(long, conflicts_with = "size")]
+    pub gate: bool,
 }
 
 #[derive(Serialize)]
@@ -58,6 +64,9 @@ struct Row {
 pub fn run(args: &StatsArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     if args.size {
         return size::run(WHAT, paths, printer);
+    }
+    if args.gate {
+        return gates::run(WHAT, args.since.unwrap_or_default(), paths, printer);
     }
     let settings = reader::settings(WHAT, paths)?;
     let since = args.since.unwrap_or_default();

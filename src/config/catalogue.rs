@@ -2,6 +2,7 @@
 
 use super::prices::{LIST, Price};
 use super::provider::Provider;
+use super::read_gate::ReadGate;
 use super::settings::{PREFIX, SettingsError, TWIN_PREFIX};
 
 /// One known key.
@@ -150,6 +151,12 @@ pub(super) static CATALOGUE: &[Setting] = &[
         "3",
         Accepts::Number { min: 0, max: 10 },
         "most memories that are told beside a prompt which is about them; 0 = none",
+    ),
+    setting(
+        "CMEM_READ_GATE",
+        "auto",
+        Accepts::OneOf(ReadGate::NAMES),
+        "memories of a file that is about to be read: hint = beside it, block = instead of it, once; auto = block from 24 KB on",
     ),
     setting(
         "CMEM_PRUNE_DAYS",

@@ -5,6 +5,7 @@ mod inherited;
 mod paths;
 mod prices;
 mod provider;
+mod read_gate;
 mod replace;
 mod settings;
 
@@ -13,5 +14,6 @@ pub use inherited::{billed_by, is_inherited};
 pub use paths::{Paths, PathsError};
 pub use prices::{LIST_DATE, Price, TOKENS_PER_OBSERVATION, TokensPerObservation};
 pub use provider::Provider;
+pub use read_gate::ReadGate;
 pub use replace::replace;
 pub use settings::{Origin, Settings, SettingsError, Sources};

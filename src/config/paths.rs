@@ -93,6 +93,16 @@ impl Paths {
         self.root.join("uses.lock")
     }
 
+    /// What the gate before reads told, and what came of it.
+    pub fn gates(&self) -> PathBuf {
+        self.root.join("gates.jsonl")
+    }
+
+    /// The same from before, when that file was full.
+    pub fn older_gates(&self) -> PathBuf {
+        self.root.join("gates-old.jsonl")
+    }
+
     /// What hooks must know of their sessions, a file for each.
     pub fn trails(&self) -> PathBuf {
         self.root.join("sessions")

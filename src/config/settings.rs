@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::catalogue::{CATALOGUE, Setting, switch};
-use super::{Price, Provider};
+use super::{Price, Provider, ReadGate};
 use crate::model::Priority;
 
 pub(super) const PREFIX: &str = "CMEM_";
@@ -191,6 +191,7 @@ pub struct Settings {
     pub context_tokens: usize,
     pub context_observations: usize,
     pub prompt_hits: usize,
+    pub read_gate: ReadGate,
     pub prune_days: u64,
     pub prune_priority: Priority,
     pub daily_tokens: u64,
@@ -278,6 +279,7 @@ impl Settings {
             context_tokens: count("CMEM_CONTEXT_TOKENS"),
             context_observations: count("CMEM_CONTEXT_OBSERVATIONS"),
             prompt_hits: count("CMEM_PROMPT_HITS"),
+            read_gate: ReadGate::from_name(value("CMEM_READ_GATE")),
             prune_days: number("CMEM_PRUNE_DAYS"),
             prune_priority: match value("CMEM_PRUNE_PRIORITY") {
                 "normal" => Priority::Normal,

@@ -33,6 +33,8 @@ pub struct HookEvent {
     /// The first version whose settings may name it; `None` for all versions. Up to 2.0.77 a single unknown name
     /// makes Claude Code drop every hook of the file.
     pub since: Option<Version>,
+    /// The tool that it is about; `None` = any.
+    pub matcher: Option<&'static str>,
 }
 
 /// One agent.
@@ -54,11 +56,15 @@ pub struct AgentKind {
 }
 
 const fn always(name: &'static str) -> HookEvent {
-    HookEvent { name, since: None }
+    HookEvent { name, since: None, matcher: None }
+}
+
+const fn about(name: &'static str, tool: &'static str) -> HookEvent {
+    HookEvent { name, since: None, matcher: Some(tool) }
 }
 
 const fn since(name: &'static str, version: Version) -> HookEvent {
-    HookEvent { name, since: Some(version) }
+    HookEvent { name, since: Some(version), matcher: None }
 }
 
 /// Claude Code. Which version knows which event was seen by running 1.0.128, 2.0.77, 2.1.112, 2.1.197 and 2.1.332.
@@ -71,6 +77,7 @@ pub static CLAUDE_CODE: AgentKind = AgentKind {
     events: &[
         always("SessionStart"),
         always("UserPromptSubmit"),
+        about("PreToolUse", "Read"),
         always("PostToolUse"),
         always("Stop"),
         always("SubagentStop"),

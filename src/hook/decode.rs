@@ -6,6 +6,7 @@ mod patch;
 use serde_json::{Map, Value};
 
 pub(super) use delivery::Delivery;
+pub(super) use patch::is_edit;
 
 use super::wire::{EventName, Payload, id_of, text_of};
 use crate::model::{Agent, Event, EventKind, OBSERVER_MARKER, Outcome, StartSource, Timestamp};
@@ -104,7 +105,8 @@ pub fn decode(
     Ok(Decoded { event: Event { session, at: now, cwd, agent, kind }, delivery })
 }
 
-fn event_name(raw: &Map<String, Value>, argument: Option<&str>) -> EventName {
+/// The event that a payload is about.
+pub(super) fn event_name(raw: &Map<String, Value>, argument: Option<&str>) -> EventName {
     let given = raw.get("hook_event_name").and_then(Value::as_str).filter(|name| !name.trim().is_empty());
     EventName::from_name(given.or(argument).unwrap_or_default().trim())
 }
@@ -121,7 +123,7 @@ struct Screened {
 fn screen(name: EventName, raw: &mut Map<String, Value>) -> Result<Screened, Ignored> {
     let mut screened = Screened::default();
     match name {
-        EventName::Other => return Err(Ignored::OtherEvent),
+        EventName::Other | EventName::PreToolUse => return Err(Ignored::OtherEvent),
         EventName::UserPromptSubmit => {
             let prompt = raw.get("prompt").map(text_of).unwrap_or_default();
             if prompt.contains(OBSERVER_MARKER) {
@@ -214,7 +216,7 @@ fn kind(name: EventName, payload: &mut Payload, screened: Screened) -> Result<Ev
             let path = payload.worktree_path.as_str().or(payload.cwd.as_str()).unwrap_or_default().to_owned();
             EventKind::WorktreeRemove { path }
         }
-        EventName::Other => return Err(Ignored::OtherEvent),
+        EventName::Other | EventName::PreToolUse => return Err(Ignored::OtherEvent),
     })
 }
 
@@ -236,7 +238,7 @@ fn source(value: &Value) -> StartSource {
 
 /// The client's session id. Without one the transcript's name, which is the session id in every client version,
 /// else one name for each directory.
-fn session(payload: &Payload) -> String {
+pub(super) fn session(payload: &Payload) -> String {
     let given = [&payload.session_id, &payload.session_id_camel, &payload.id].into_iter().find_map(id_of);
     let by_transcript = || {
         let path = std::path::Path::new(payload.transcript_path.as_str()?);

@@ -5,6 +5,7 @@
 
 pub mod agents;
 mod decode;
+mod gate;
 mod guard;
 pub mod install;
 mod past;
@@ -49,6 +50,9 @@ pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl As
         return None;
     }
     let cleaner = Cleaner::new(&settings.redact_patterns);
+    if gate::asks(event_argument, &value) {
+        return gate::answer(&paths, &settings, value, &cleaner);
+    }
     let decoded = match decode(event_argument, value, &cleaner, Timestamp::now()) {
         Ok(decoded) => decoded,
         Err(ignored) => {
@@ -77,6 +81,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
         return Ok(None);
     }
     let trail = Trail::read(paths, &event.session);
+    gate::follow(paths, &trail, &event);
     let skip = match triage::skip_reason(&event, settings) {
         _ if trail.is_private() && event.kind.is_evidence() => Some("private"),
         reason => reason,

@@ -5,11 +5,13 @@
 
 use serde_json::{Map, Value};
 
-/// The events that are captured, by the client's names.
+/// The events that cmem hears of, by the client's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventName {
     SessionStart,
     UserPromptSubmit,
+    /// Asked before a tool runs; never kept.
+    PreToolUse,
     PostToolUse,
     PostToolUseFailure,
     Stop,
@@ -26,6 +28,7 @@ impl EventName {
         match name {
             "SessionStart" => Self::SessionStart,
             "UserPromptSubmit" => Self::UserPromptSubmit,
+            "PreToolUse" => Self::PreToolUse,
             "PostToolUse" => Self::PostToolUse,
             "PostToolUseFailure" => Self::PostToolUseFailure,
             "Stop" => Self::Stop,
@@ -42,6 +45,7 @@ impl EventName {
         match self {
             Self::SessionStart => "SessionStart",
             Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::PreToolUse => "PreToolUse",
             Self::PostToolUse => "PostToolUse",
             Self::PostToolUseFailure => "PostToolUseFailure",
             Self::Stop => "Stop",

@@ -16,7 +16,7 @@ use crate::retrieve::{ContextPlan, FilesSince};
 pub const MAX_UNITS: usize = 9_000;
 
 const OPEN: &str = "<cmem-context>";
-const CLOSE: &str = "</cmem-context>";
+pub(super) const CLOSE: &str = "</cmem-context>";
 
 /// Most tokens of a title, and of the line below it.
 const TITLE_TOKENS: usize = 60;
@@ -109,7 +109,7 @@ pub fn hits(
 }
 
 /// What opens the fence, and what the rest is.
-fn fence(project: &str, labels: &Labels) -> [String; 2] {
+pub(super) fn fence(project: &str, labels: &Labels) -> [String; 2] {
     let project = clipped(&untagged(project), TITLE_TOKENS);
     [OPEN.to_owned(), untagged(&fill(&labels.intro, &[("project", &project)]))]
 }
@@ -186,7 +186,7 @@ fn memory_lines(
 }
 
 /// Id, date, type and title; what became of its files; where a merged memory came from.
-fn title_line(memory: &Observation, since: Option<&FilesSince>, mode: &Mode) -> String {
+pub(super) fn title_line(memory: &Observation, since: Option<&FilesSince>, mode: &Mode) -> String {
     let labels = &mode.labels;
     let origin = match &memory.merged_into {
         Some(_) => {
@@ -238,4 +238,4 @@ fn date(at: Timestamp) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -140,8 +140,7 @@ fn beside_the_scope(condition: &mut Condition, filter: &Filter, table: Table) {
         let files: Vec<String> = filter.files.iter().map(|part| format!("%{}%", escape_like(part))).collect();
         one_of(
             condition,
-            r"EXISTS (SELECT 1 FROM (SELECT value FROM json_each(o.files_modified)
-               UNION ALL SELECT value FROM json_each(o.files_read)) WHERE value LIKE ? ESCAPE '\')",
+            r"EXISTS (SELECT 1 FROM files WHERE observation = o.id AND path LIKE ? ESCAPE '\')",
             &files,
         );
     }

@@ -70,11 +70,14 @@ impl Ground {
     /// Whether a file of that time was changed since by somebody. A time of a checkout says nothing: the file may be
     /// what it was.
     fn is_change(&self, at: Timestamp, memory: &Observation) -> bool {
-        at.since_ms(memory.updated_at) > SETTLING_MS
-            && !self
-                .checkouts
-                .iter()
-                .any(|(began, takes)| began.plus_ms(-COARSE_MS) <= at && at <= began.plus(*takes))
+        at.since_ms(memory.updated_at) > SETTLING_MS && !self.is_by_git(at)
+    }
+
+    /// Whether a file of that time may be one that git itself wrote.
+    pub fn is_by_git(&self, at: Timestamp) -> bool {
+        self.checkouts
+            .iter()
+            .any(|(began, takes)| began.plus_ms(-COARSE_MS) <= at && at <= began.plus(*takes))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Finding what was remembered. Reads only; one query builder serves every reader.
 
+mod about;
 mod alike;
 mod conditions;
 mod conflict;
@@ -29,6 +30,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+pub use about::{AboutFile, about_file};
 pub use alike::{Group, Kinship, alike, in_use};
 pub use conflict::{Conflicts, conflicts};
 pub use context::context;

@@ -7,6 +7,7 @@
 mod claim;
 mod error;
 mod forget;
+mod gates;
 mod health;
 mod import;
 mod journal;
@@ -23,6 +24,7 @@ mod uses;
 
 pub use claim::{Claim, Claimed, Patience, RowUpdate};
 pub use error::SpoolError;
+pub use gates::{GateCount, Then, count_gates, note_gate, note_next};
 pub use health::{LastError, Pause, Relief};
 pub use journal::{Arrival, JournalLength};
 pub use ledger::Ledger;
@@ -31,5 +33,5 @@ pub use open::Spool;
 pub use queue::{QueueRow, Selection, SpoolStatus};
 pub use session::{SessionState, Shown};
 pub use taken::Taken;
-pub use trail::Trail;
+pub use trail::{Gate, Trail};
 pub use uses::{Uses, note_use};

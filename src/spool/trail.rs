@@ -1,11 +1,12 @@
 //! What a hook must know of its session, in a small file beside the database: whether the present turn is
-//! private, which directories have their identity in the journal already, and which memories were told. The file only grows, by one line
+//! private, which directories have their identity in the journal already, which memories were told, and which files were
+//! edited or had memories told before they were read (by a digest of the path). The file only grows, by one line
 //! where something changed, so that parallel hooks cannot undo each other.
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
@@ -18,6 +19,8 @@ const PUBLIC: &str = "public";
 const PLACE: &str = "at ";
 const TOLD: &str = "told ";
 const ANEW: &str = "anew";
+const EDITED: &str = "edited ";
+const GATED: &str = "gated ";
 
 /// The trail of one session.
 #[derive(Debug)]
@@ -26,13 +29,35 @@ pub struct Trail {
     private: bool,
     places: Vec<String>,
     told: Vec<i64>,
+    edited: Vec<String>,
+    gates: Vec<Gate>,
+}
+
+/// That memories of a file were told before it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gate {
+    /// The file, as [`Trail::file`] names it.
+    pub file: String,
+    /// A name that no other has; no blank in it.
+    pub name: String,
+    /// Whether the read was held back.
+    pub is_block: bool,
+    /// Ids of the memories.
+    pub told: Vec<i64>,
 }
 
 impl Trail {
     /// The trail of a session; an empty one when there is none yet.
     pub fn read(paths: &Paths, session: &str) -> Self {
         let path = paths.trails().join(file_name(session));
-        let mut trail = Self { path, private: false, places: Vec::new(), told: Vec::new() };
+        let mut trail = Self {
+            path,
+            private: false,
+            places: Vec::new(),
+            told: Vec::new(),
+            edited: Vec::new(),
+            gates: Vec::new(),
+        };
         for line in fs::read_to_string(&trail.path).unwrap_or_default().lines() {
             match line {
                 PRIVATE => trail.private = true,
@@ -42,6 +67,8 @@ impl Trail {
                     trail.places.extend(line.strip_prefix(PLACE).map(str::to_owned));
                     let told = line.strip_prefix(TOLD).unwrap_or_default().split(' ');
                     trail.told.extend(told.filter_map(|id| id.parse::<i64>().ok()));
+                    trail.edited.extend(line.strip_prefix(EDITED).map(str::to_owned));
+                    trail.gates.extend(line.strip_prefix(GATED).and_then(Gate::parse));
                 }
             }
         }
@@ -77,6 +104,42 @@ impl Trail {
             lines.push(format!("{TOLD}{}", ids.join(" ")));
         }
         if lines.is_empty() { Ok(()) } else { self.append(&lines.join("\n")) }
+    }
+
+    /// The name of a file in a trail: a path is nobody else's business, and may be long.
+    pub fn file(path: &Path) -> String {
+        digest(path.as_os_str().as_encoded_bytes())
+    }
+
+    /// Whether the session edited a file.
+    pub fn has_edited(&self, file: &str) -> bool {
+        self.edited.iter().any(|edited| edited == file)
+    }
+
+    /// What was told before files were read, oldest first.
+    pub fn gates(&self) -> &[Gate] {
+        &self.gates
+    }
+
+    /// Remembers that the session edited a file.
+    ///
+    /// # Errors
+    /// [`SpoolError::File`] when it cannot be written.
+    pub fn add_edit(&self, file: &str) -> Result<(), SpoolError> {
+        if self.has_edited(file) { Ok(()) } else { self.append(&format!("{EDITED}{file}")) }
+    }
+
+    /// Remembers that memories of a file are told before it is read; `false` when somebody else was quicker.
+    ///
+    /// # Errors
+    /// [`SpoolError::File`] when it cannot be written.
+    pub fn add_gate(&self, gate: &Gate) -> Result<bool, SpoolError> {
+        self.append(&format!("{GATED}{}", gate.line()))?;
+        // Calls in parallel all have their line here: the first one counts.
+        let text = fs::read_to_string(&self.path)
+            .map_err(|source| SpoolError::File { path: self.path.clone(), source })?;
+        let mut gates = text.lines().filter_map(|line| Gate::parse(line.strip_prefix(GATED)?));
+        Ok(gates.find(|other| other.file == gate.file).is_some_and(|first| first == *gate))
     }
 
     /// Begins a turn.
@@ -125,9 +188,28 @@ impl Trail {
     }
 }
 
+impl Gate {
+    fn line(&self) -> String {
+        let way = if self.is_block { "block" } else { "hint" };
+        let told: Vec<String> = self.told.iter().map(i64::to_string).collect();
+        format!("{} {} {way} {}", self.file, self.name, told.join(" "))
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split(' ');
+        let (file, name) = (words.next()?.to_owned(), words.next()?.to_owned());
+        let is_block = words.next()? == "block";
+        Some(Self { file, name, is_block, told: words.filter_map(|id| id.parse().ok()).collect() })
+    }
+}
+
 /// A session id is the client's own text and no file name.
 fn file_name(session: &str) -> String {
-    Sha256::digest(session.as_bytes()).iter().take(16).fold(String::new(), |mut name, byte| {
+    digest(session.as_bytes())
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(16).fold(String::new(), |mut name, byte| {
         let _ = write!(name, "{byte:02x}");
         name
     })
@@ -169,6 +251,25 @@ mod tests {
         assert_eq!(trail().told(), [9]);
         trail().add_told(&[], true).unwrap();
         assert_eq!(trail().told(), Vec::<i64>::new());
+    }
+
+    #[test]
+    fn a_file_is_gated_once_by_whoever_is_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        let trail = || Trail::read(&paths, "s");
+        let file = Trail::file(Path::new("/a/b\nprivate"));
+        let gate =
+            |name: &str| Gate { file: file.clone(), name: name.to_owned(), is_block: true, told: vec![3, 1] };
+        let (first, second) = (trail(), trail());
+        assert!(first.add_gate(&gate("one")).unwrap());
+        assert!(!second.add_gate(&gate("two")).unwrap());
+        assert_eq!(trail().gates()[0], gate("one"));
+        assert!(!trail().has_edited(&file));
+        trail().add_edit(&file).unwrap();
+        trail().add_edit(&file).unwrap();
+        assert!(trail().has_edited(&file) && !trail().is_private());
+        assert_eq!(trail().edited.len(), 1);
     }
 
     #[test]

@@ -35,7 +35,9 @@ pub use outbox::{Fate, Notice, NoticeCount};
 pub use read::Counts;
 pub use restore::{Kept, MainProject, Pointer, Restored, RestoredProject, State};
 pub use review::Accepted;
-pub(crate) use rows::{OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, observation, prompt, summary};
+pub(crate) use rows::{
+    OBSERVATION_COLUMNS, PROMPT_COLUMNS, SUMMARY_COLUMNS, observation, prompt, summary, word,
+};
 pub use tidy::{DatabaseSize, TableSize};
 pub(crate) use tidy::{empty_log, give_back, size};
 pub use write::{NewObservation, NewPrompt, NewSummary, Standing, Stored, Transaction};

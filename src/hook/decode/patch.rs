@@ -26,7 +26,7 @@ const PATCH: &str = "structuredPatch";
 const CONTEXT_LINES: usize = 3;
 
 /// Whether the tool's payload is an edit of a file.
-pub(super) fn is_edit(tool: &str) -> bool {
+pub(in crate::hook) fn is_edit(tool: &str) -> bool {
     matches!(tool, "Edit" | "MultiEdit" | "Write" | "NotebookEdit")
 }
 

@@ -242,7 +242,11 @@ impl Next {
 
 fn add(document: &mut Document, event: &str, command: &str) -> Option<()> {
     let hook = json!({ "type": "command", "command": command, "timeout": CLAUDE_CODE.timeout_secs });
-    let group = json!({ "hooks": [hook] });
+    let matcher = CLAUDE_CODE.events.iter().find(|known| known.name == event).and_then(|known| known.matcher);
+    let group = match matcher {
+        Some(tool) => json!({ "matcher": tool, "hooks": [hook] }),
+        None => json!({ "hooks": [hook] }),
+    };
     match document.value().get("hooks").map(|events| events.get(event).is_some()) {
         None => document.insert(&[], "hooks", &json!({ event: [group] })),
         Some(false) => document.insert(&[Step::Key("hooks")], event, &json!([group])),

@@ -67,10 +67,12 @@ impl Settings {
 #[test]
 fn a_missing_file_is_made() {
     let settings = Settings::new(None);
-    assert_eq!(settings.install(PROGRAM, NEWEST).len(), 9);
+    assert_eq!(settings.install(PROGRAM, NEWEST).len(), 10);
     let hook = json!({"type": "command", "command": "'/opt/my tools/cmem' hook SessionStart", "timeout": 10});
     assert_eq!(settings.value()["hooks"]["SessionStart"], json!([{"hooks": [hook]}]));
-    assert!(!settings.text().contains("async") && !settings.text().contains("matcher"));
+    assert_eq!(settings.value()["hooks"]["PreToolUse"][0]["matcher"], "Read");
+    assert!(!settings.text().contains("async"));
+    assert_eq!(settings.text().matches("matcher").count(), 1);
     assert_eq!(
         fs::read_dir(settings.0.path()).unwrap().count(),
         1,
@@ -89,13 +91,13 @@ fn old_clients_get_no_name_that_they_do_not_know() {
     ] {
         let settings = Settings::new(None);
         settings.install(PROGRAM, version);
-        assert_eq!(settings.events()[7..], further, "{version:?}");
+        assert_eq!(settings.events()[8..], further, "{version:?}");
     }
     let settings = Settings::new(None);
     settings.install(PROGRAM, NEWEST);
     assert_eq!(settings.install(PROGRAM, None), [], "an unknown version takes nothing away");
     assert_eq!(settings.install(PROGRAM, Some(Version(1, 0, 128))).len(), 2);
-    assert_eq!(settings.events().len(), 7);
+    assert_eq!(settings.events().len(), 8);
 }
 
 #[test]
@@ -108,7 +110,7 @@ fn everything_else_keeps_its_place_and_its_layout() {
     }
     assert!(text.contains("\"timeout\": 1.50,"));
     assert_eq!(settings.value()["hooks"]["PostToolUse"].as_array().unwrap().len(), 2);
-    assert_eq!(settings.events().len(), 9);
+    assert_eq!(settings.events().len(), 10);
 }
 
 #[test]
@@ -125,10 +127,10 @@ fn a_moved_binary_is_updated_and_not_doubled() {
     let settings = Settings::new(Some(THEIRS));
     settings.install("/old/place/cmem", NEWEST);
     let changes = settings.install(PROGRAM, NEWEST);
-    assert_eq!(changes.len(), 9);
+    assert_eq!(changes.len(), 10);
     assert!(changes.iter().all(|change| matches!(change, Change::Update { .. })), "{changes:?}");
     assert!(!settings.text().contains("/old/place"));
-    assert_eq!(settings.events().len(), 9);
+    assert_eq!(settings.events().len(), 10);
 }
 
 #[test]
@@ -148,7 +150,7 @@ fn events_that_cmem_no_longer_wants_go() {
     let settings = Settings::new(Some(&theirs.to_string()));
     settings.install(PROGRAM, None);
     assert!(settings.value()["hooks"].get("Notification").is_none());
-    assert_eq!(settings.events().len(), 7);
+    assert_eq!(settings.events().len(), 8);
 }
 
 #[test]
@@ -161,7 +163,7 @@ fn uninstall_takes_exactly_its_own() {
     ] {
         let settings = Settings::new(Some(theirs));
         settings.install(PROGRAM, NEWEST);
-        assert_eq!(settings.uninstall().len(), 9);
+        assert_eq!(settings.uninstall().len(), 10);
         // An empty list that had been there is filled and then gone.
         let expected: Value = serde_json::from_str(&theirs.replace(",\n        \"Stop\": []", "")).unwrap();
         assert_eq!(settings.value(), expected);

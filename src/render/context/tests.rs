@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::{Priority, Source, Status, SummaryDraft, estimate_tokens};
 
-fn memory(id: i64, title: &str, narrative: &str) -> Observation {
+pub(in crate::render) fn memory(id: i64, title: &str, narrative: &str) -> Observation {
     Observation {
         id,
         uid: String::new(),

@@ -131,6 +131,30 @@ BEGIN
   DELETE FROM contested WHERE observation = new.id;
 END;
 
+-- In which observations a path stands, as they spell it. Follows the rows by itself.
+CREATE TABLE files (
+  path        TEXT NOT NULL,
+  modified    INTEGER NOT NULL, -- 1 = it changed the file, 0 = it read it
+  observation INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+  PRIMARY KEY (path, modified, observation)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX files_observation ON files (observation);
+CREATE TRIGGER observations_files_added AFTER INSERT ON observations
+BEGIN
+  INSERT INTO files (path, modified, observation)
+    SELECT path, max(modified), new.id FROM
+      (SELECT value AS path, 1 AS modified FROM json_each(new.files_modified)
+       UNION ALL SELECT value, 0 FROM json_each(new.files_read)) GROUP BY path;
+END;
+CREATE TRIGGER observations_files_changed AFTER UPDATE OF files_read, files_modified ON observations
+BEGIN
+  DELETE FROM files WHERE observation = old.id;
+  INSERT INTO files (path, modified, observation)
+    SELECT path, max(modified), new.id FROM
+      (SELECT value AS path, 1 AS modified FROM json_each(new.files_modified)
+       UNION ALL SELECT value, 0 FROM json_each(new.files_read)) GROUP BY path;
+END;
+
 -- What an observation said before it was edited.
 CREATE TABLE revisions (
   id          INTEGER PRIMARY KEY,

@@ -17,6 +17,9 @@ const VOCABULARY: usize = 50_000;
 /// First argument of the process that fills a memory.
 pub const FILL: &str = "--fill";
 
+/// A file that one in some 250 observations has read: its words are the most common ones.
+pub const READ_OFTEN: &str = "src/cache/cache.rs";
+
 /// Fills the memory of `world`'s project, which must be a git repository, from `from` up to `count` observations.
 ///
 /// In a process of its own: what this one has used would count as the peak memory of everything it starts.

@@ -2,6 +2,8 @@
 //! each size to the next.
 
 use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
@@ -16,13 +18,14 @@ const QUERIES: [&str; 4] =
 
 const CENTROIDS: &str = "centroids-cmse-base-1.bin";
 const PROMPT: &str = "why does the checkout run into a timeout when the payment is refunded?";
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "search",
     "search '*'",
     "timeline",
     "SessionStart",
     "UserPromptSubmit",
     "UserPromptSubmit without memories",
+    "PreToolUse of a Read with memories",
     "drain step",
 ];
 
@@ -30,11 +33,16 @@ pub fn at_every_size() {
     let most: usize = std::env::var("CMEM_SCALE").map_or(100_000, |most| most.parse().unwrap());
     let mut world = World::new();
     world.repository("project");
+    write_old(&world.project().join(corpus::READ_OFTEN));
     let mut filled = 0;
     let mut before: Vec<f64> = Vec::new();
     for size in SIZES.into_iter().filter(|size| *size <= most) {
         corpus::fill(&world, filled, size);
         filled = size;
+        assert!(
+            world.hook(&read_often(&world, &format!("g-{size}"))).answer().is_some(),
+            "nothing is told of a file"
+        );
         let reindex = run(&mut cmem(&world, &["reindex"], b""));
         let mut series = NAMES.map(|name| (name, Series::default()));
         let mut base = Series::default();
@@ -79,6 +87,24 @@ pub fn at_every_size() {
     }
 }
 
+/// A file that was written before the memories of it.
+fn write_old(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, "a line of code\n".repeat(2_000)).unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)).unwrap();
+}
+
+/// A session is about to read a file that many others have read.
+fn read_often(world: &World, session: &str) -> serde_json::Value {
+    let input = json!({"file_path": world.project().join(corpus::READ_OFTEN)});
+    payload::event(
+        "PreToolUse",
+        &world.project(),
+        json!({"session_id": session, "tool_name": "Read", "tool_input": input}),
+    )
+}
+
 /// One run of each, in the order of [`NAMES`]. The drainers that hooks wake are not part of what follows them.
 fn round_of(world: &mut World, size: usize, round: usize) -> [Cost; NAMES.len()] {
     let hook = |world: &World, event: &str, fields: serde_json::Value| {
@@ -96,8 +122,10 @@ fn round_of(world: &mut World, size: usize, round: usize) -> [Cost; NAMES.len()]
         world.set("CMEM_PROMPT_HITS", hits);
         hook(world, "UserPromptSubmit", json!({"prompt": PROMPT}))
     });
+    let read = read_often(world, &format!("g-{size}-{round}")).to_string();
+    let gate = run(&mut cmem(world, &["hook"], read.as_bytes()));
     let note = payload::note("one more", &world.project()).to_string();
     run(&mut cmem(world, &["hook"], note.as_bytes()));
     let drained = run(&mut cmem(world, &["drain", "--wait"], b""));
-    [search, newest, timeline, start, prompt, alone, drained]
+    [search, newest, timeline, start, prompt, alone, gate, drained]
 }

@@ -1,0 +1,319 @@
+//! What is told before a file is read that memories are about: beside the read, or once in its place.
+//!
+//! Nothing here may keep an agent from a file: a read is held back at most once in a session, never after the session
+//! edited the file (a client may refuse the next edit of a file whose read was refused), and whatever goes wrong lets
+//! the read go on.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::decode::{event_name, is_edit, session};
+use super::guard;
+use super::wire::{EventName, Payload, id_of};
+use crate::config::{Paths, ReadGate, Settings};
+use crate::git;
+use crate::log;
+use crate::mode::Mode;
+use crate::model::{Event, EventKind, Identity, Outcome, Timestamp, estimate_tokens};
+use crate::privacy::Cleaner;
+use crate::render::{self, GatedFile};
+use crate::retrieve::{self, Ground};
+use crate::spool::{Gate, Then, Trail, note_gate, note_next, note_use};
+use crate::store::{Store, StoreError};
+
+/// What is smaller is read sooner than decided about.
+const SMALLEST: u64 = 1_500;
+/// Most memories that are told.
+const MOST: usize = 15;
+/// So many of the first ones count as used: as many as a prompt would be told.
+const USED: usize = 3;
+/// The look at the memory takes a few milliseconds; a read waits no longer than this for it.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// A client gives no more tokens of a file at once.
+const MOST_READ: u64 = 25_000;
+/// So much of a file is looked at for a zero byte, as git does.
+const LOOKED_AT: u64 = 8_000;
+
+/// A read of a whole file by the session itself.
+struct Asked {
+    session: String,
+    cwd: PathBuf,
+    /// As the client named it, but absolute.
+    path: PathBuf,
+    bytes: u64,
+    changed_at: Timestamp,
+}
+
+/// Whether a payload asks before a tool runs.
+pub(super) fn asks(event_argument: Option<&str>, value: &Value) -> bool {
+    value.as_object().is_some_and(|raw| event_name(raw, event_argument) == EventName::PreToolUse)
+}
+
+/// The answer before a tool runs; nothing mostly.
+pub(super) fn answer(paths: &Paths, settings: &Settings, value: Value, cleaner: &Cleaner) -> Option<String> {
+    if settings.read_gate == ReadGate::Off || !paths.memory().exists() {
+        return None;
+    }
+    let asked = asked(value, cleaner)?;
+    let folder = asked.path.parent()?;
+    if [&asked.cwd, folder].iter().any(|place| guard::exclusion(place, settings).is_some()) {
+        return None;
+    }
+    let trail = Trail::read(paths, &asked.session);
+    let file = name_of(&asked.path);
+    let is_known = trail.has_edited(&file) || trail.gates().iter().any(|gate| gate.file == file);
+    if trail.is_private() || is_known || is_binary(&asked.path) {
+        return None;
+    }
+    match look(paths, settings, &trail, &asked, file) {
+        Ok(answer) => answer,
+        Err(error) => {
+            if matches!(error, StoreError::Corrupt { .. } | StoreError::Io { .. }) {
+                log::error_once(paths, &format!("memories before a read: {error}"));
+            }
+            None
+        }
+    }
+}
+
+fn asked(mut value: Value, cleaner: &Cleaner) -> Option<Asked> {
+    cleaner.clean(&mut value);
+    let Value::Object(fields) = value else { return None };
+    let payload = Payload::new(fields);
+    let input = &payload.tool_input;
+    let is_targeted =
+        ["offset", "limit", "pages"].iter().any(|name| input.get(name).is_some_and(|v| !v.is_null()));
+    if payload.tool_name != "Read" || is_targeted || id_of(&payload.agent_id).is_some() {
+        return None;
+    }
+    let cwd = PathBuf::from(payload.cwd.as_str()?);
+    let path = cwd.join(input.get("file_path")?.as_str()?);
+    let about = fs::metadata(&path).ok()?;
+    let (bytes, changed_at) = (about.len(), Timestamp::from(about.modified().ok()?));
+    (about.is_file() && bytes >= SMALLEST).then(|| Asked {
+        session: session(&payload),
+        cwd,
+        path,
+        bytes,
+        changed_at,
+    })
+}
+
+fn look(
+    paths: &Paths,
+    settings: &Settings,
+    trail: &Trail,
+    asked: &Asked,
+    file: String,
+) -> Result<Option<String>, StoreError> {
+    let identity = git::identify(&asked.cwd);
+    let store = Store::glance(paths, PATIENCE)?;
+    let scope = retrieve::scope(&store, &identity)?;
+    let spellings = spellings(&asked.path, &identity);
+    let found = retrieve::about_file(&store, &scope, &spellings, &asked.session, MOST)?;
+    drop(store);
+    let Some(newest) = found.newest else { return Ok(None) };
+    if asked.changed_at > newest && !is_by_git(&identity, asked.changed_at) {
+        return Ok(None);
+    }
+    let is_block = settings.read_gate.blocks(asked.bytes);
+    let price = usize::try_from(asked.bytes.div_ceil(4).min(MOST_READ)).unwrap_or(usize::MAX);
+    let name = spellings.first().cloned().unwrap_or_default();
+    let (mode, _) = Mode::load_or_english(settings, paths);
+    let gated = GatedFile { name, price, is_held_back: is_block };
+    let told = render::gate(&identity.name, &gated, &found.memories, &mode);
+    if told.shown.is_empty() {
+        return Ok(None);
+    }
+    let name = Uuid::now_v7().simple().to_string();
+    let gate = Gate { file, name, is_block, told: told.shown.clone() };
+    // What cannot be remembered would be held back for ever.
+    if !trail.add_gate(&gate).unwrap_or(false) {
+        return Ok(None);
+    }
+    // Failing, a prompt tells one of them again.
+    let _ = trail.add_told(&told.shown, false);
+    note_gate(paths, &gate, render::price_of(&told), price);
+    note_use(paths, &told.shown[..told.shown.len().min(USED)]);
+    Ok(Some(reply(is_block, &told.text)))
+}
+
+fn reply(is_block: bool, text: &str) -> String {
+    let output = match is_block {
+        true => json!({
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": text,
+        }),
+        // Without a decision: whether the file may be read is not ours to say.
+        false => json!({ "hookEventName": "PreToolUse", "additionalContext": text }),
+    };
+    json!({ "hookSpecificOutput": output }).to_string()
+}
+
+/// Whether the file is as git itself wrote it at that time.
+fn is_by_git(identity: &Identity, at: Timestamp) -> bool {
+    let root = Path::new(&identity.root);
+    Ground::new(root, git::checkouts(root)).is_some_and(|ground| ground.is_by_git(at))
+}
+
+/// The paths that a file may stand under in a memory, as seen from the root first: relative to the root of the checkout,
+/// and absolute, here and in the main checkout, with links and without.
+fn spellings(path: &Path, identity: &Identity) -> Vec<String> {
+    let plain = plain(path);
+    let (real, _) = git::resolve(path);
+    let root = Path::new(&identity.root);
+    let relative = [&real, &plain].iter().find_map(|path| path.strip_prefix(root).ok());
+    let mut spellings: Vec<PathBuf> = relative.map(Path::to_owned).into_iter().collect();
+    let mut absolute: BTreeSet<PathBuf> = [real.clone(), plain.clone()].into();
+    if let (Some(relative), Some(main)) = (relative, git::linked_main(root)) {
+        absolute.insert(main.join(relative));
+    }
+    spellings.extend(absolute);
+    spellings.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
+/// Without `.` and `..`, which are taken out of the text.
+fn plain(path: &Path) -> PathBuf {
+    use std::path::Component::{CurDir, ParentDir};
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            CurDir => {}
+            ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// One name for a file, however it is spelled.
+fn name_of(path: &Path) -> String {
+    Trail::file(&git::resolve(path).0)
+}
+
+fn is_binary(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(LOOKED_AT).read_to_end(&mut start));
+    read.is_err() || start.contains(&0)
+}
+
+/// Notes what a session does with files that memories were told of, and which files it edits.
+pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event) {
+    let EventKind::Tool { tool, input, outcome: Outcome::Response(response) } = &event.kind else { return };
+    if is_edit(tool) {
+        let Some(file) = file_of(event, input) else { return };
+        // An edit that is not remembered costs one needless refusal at worst, and only where the client wants a read.
+        let _ = trail.add_edit(&file);
+        next(paths, trail, &file, |_| Some(Then::Edited));
+        return;
+    }
+    if trail.gates().is_empty() {
+        return;
+    }
+    match tool.as_str() {
+        "Read" => {
+            let Some(file) = file_of(event, input) else { return };
+            let tokens = estimate_tokens(&text_of_read(response));
+            let is_part =
+                ["offset", "limit"].iter().any(|name| input.get(name).is_some_and(|v| !v.is_null()));
+            let then = if is_part { Then::Part(tokens) } else { Then::Whole(tokens) };
+            // Beside a hint, the read goes on: that is nothing that came of it.
+            next(paths, trail, &file, |gate| gate.is_block.then_some(then));
+        }
+        "Bash" => {
+            let ids = got(input.get("command").and_then(Value::as_str).unwrap_or_default());
+            let gates = trail.gates().iter().rev();
+            if let Some(gate) = gates.into_iter().find(|gate| gate.told.iter().any(|id| ids.contains(id))) {
+                let text = response.get("stdout").and_then(Value::as_str).unwrap_or_default();
+                note_next(paths, gate, Then::Got(estimate_tokens(text)));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn next(paths: &Paths, trail: &Trail, file: &str, then: impl Fn(&Gate) -> Option<Then>) {
+    if let Some(gate) = trail.gates().iter().find(|gate| gate.file == file)
+        && let Some(then) = then(gate)
+    {
+        note_next(paths, gate, then);
+    }
+}
+
+fn file_of(event: &Event, input: &Value) -> Option<String> {
+    let path = ["file_path", "notebook_path"].iter().find_map(|key| input.get(key)?.as_str())?;
+    Some(name_of(&Path::new(&event.cwd).join(path)))
+}
+
+/// The lines that a read gave, in the shapes of all clients.
+fn text_of_read(response: &Value) -> String {
+    let content = response.pointer("/file/content").or_else(|| response.get("content")).unwrap_or(response);
+    content.as_str().map_or_else(|| content.to_string(), str::to_owned)
+}
+
+/// Ids that a command line hands to `cmem get`.
+fn got(command: &str) -> Vec<i64> {
+    let is_cmem = |word: &str| word.rsplit('/').next() == Some("cmem");
+    let mut ids = Vec::new();
+    for call in command.split([';', '|', '&', '\n']) {
+        let words: Vec<&str> = call.split_whitespace().collect();
+        if let Some(at) = words.windows(2).position(|pair| is_cmem(pair[0]) && pair[1] == "get") {
+            ids.extend(words[at + 2..].iter().filter_map(|word| word.parse::<i64>().ok()));
+        }
+    }
+    ids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_a_get() {
+        assert_eq!(got("cmem get 12 15 --json"), [12, 15]);
+        assert_eq!(got("cd x && /usr/bin/cmem get 7 S3| head -n 3; cmem get 8"), [7, 8]);
+        for other in ["", "cmem", "cmem search get 5", "git get 5", "cmem gets 5"] {
+            assert_eq!(got(other), Vec::<i64>::new(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_every_spelling_it_may_stand_under() {
+        let dirs = tempfile::tempdir().unwrap();
+        let base = dirs.path().canonicalize().unwrap();
+        let root = base.join("wt");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::create_dir_all(base.join("main/.git/worktrees/wt")).unwrap();
+        fs::write(root.join(".git"), format!("gitdir: {}/main/.git/worktrees/wt\n", base.display())).unwrap();
+        fs::write(root.join("src/a.rs"), "x").unwrap();
+        let link = base.join("link");
+        std::os::unix::fs::symlink(&root, &link).unwrap();
+        let identity = Identity { root: root.to_str().unwrap().to_owned(), ..git::identify(&root) };
+        let found = spellings(&link.join("src/../src/./a.rs"), &identity);
+        let absolute = |name: &str| base.join(name).to_str().unwrap().to_owned();
+        assert_eq!(found[0], "src/a.rs");
+        for spelling in ["link/src/a.rs", "wt/src/a.rs", "main/src/a.rs"] {
+            assert!(found.contains(&absolute(spelling)), "{spelling}: {found:?}");
+        }
+        assert_eq!(found.len(), 4, "{found:?}");
+        assert_eq!(name_of(&link.join("src/a.rs")), name_of(&root.join("src/./a.rs")));
+    }
+
+    #[test]
+    fn what_a_read_gave_is_found_in_every_shape() {
+        for (response, text) in [
+            (json!({"type": "text", "file": {"content": "a"}}), "a"),
+            (json!({"content": "b"}), "b"),
+            (json!("c"), "c"),
+        ] {
+            assert_eq!(text_of_read(&response), text);
+        }
+    }
+}
