@@ -132,6 +132,15 @@ fn what_goes_out_comes_back_byte_for_byte() {
 }
 
 #[test]
+fn where_the_repository_is_stood_in_it_comes_back_byte_for_byte_too() {
+    let from = rich();
+    let (out, app) = (export(&from), from.path("app"));
+    fs::remove_dir_all(from.data()).unwrap();
+    let _ = from.cmem_in(&app, &["import"], out.as_bytes()).ok();
+    assert_eq!(export(&from), out);
+}
+
+#[test]
 fn a_cut_export_is_completed_by_the_whole_one() {
     let (from, to) = (rich(), World::new());
     let out = export(&from);
