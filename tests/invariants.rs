@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use cmem::cli::args::{Cli, Command};
@@ -194,7 +194,7 @@ impl World {
         fs::read_to_string(file).unwrap()
     }
 
-    fn import(&self, from: &PathBuf) {
+    fn import(&self, from: &Path) {
         self.run(&["import", from.to_str().unwrap()]).unwrap();
     }
 
