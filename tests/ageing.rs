@@ -247,6 +247,20 @@ fn what_is_the_same_word_by_word_becomes_one_and_comes_apart_again() {
 }
 
 #[test]
+fn when_all_its_sources_are_forgotten_the_whole_is_known_by_what_it_says() {
+    let world = World::new();
+    let first = world.remember(&["Uploads are tried five times"]);
+    let second = world.remember(&["Uploads are tried, five times!"]);
+    let whole = world.cmem(&["compact", "--json"]).json()["merged"][0]["id"].as_i64().unwrap();
+    let _ = world.cmem(&["forget", "--yes", &first.to_string(), &second.to_string()]).ok();
+    assert_eq!(world.remember(&["Uploads are tried, five times!"]), whole);
+    let elsewhere = World::new();
+    let out = world.cmem(&["export", "--all-projects"]).ok();
+    let _ = elsewhere.cmem_in(&elsewhere.project(), &["import"], out.as_bytes()).ok();
+    assert_eq!(elsewhere.cmem(&["export", "--all-projects"]).ok(), out);
+}
+
+#[test]
 fn what_is_pinned_or_matters_much_is_kept_unless_it_is_named() {
     let world = World::new();
     doubles(&world);

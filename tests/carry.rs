@@ -132,6 +132,44 @@ fn what_goes_out_comes_back_byte_for_byte() {
 }
 
 #[test]
+fn where_the_repository_is_stood_in_it_comes_back_byte_for_byte_too() {
+    let from = rich();
+    let (out, app) = (export(&from), from.path("app"));
+    fs::remove_dir_all(from.data()).unwrap();
+    let _ = from.cmem_in(&app, &["import"], out.as_bytes()).ok();
+    assert_eq!(export(&from), out);
+}
+
+#[test]
+fn of_two_that_replaced_each_other_in_two_memories_one_stays_in_use() {
+    let (ours, theirs) = (World::new(), World::new());
+    for text in ["deploys run on tuesdays", "deploys run by hand"] {
+        ours.remember(&[text]);
+    }
+    import(&theirs, &export(&ours));
+    let _ = ours.cmem(&["supersede", "1", "2"]).ok();
+    let _ = theirs.cmem(&["supersede", "2", "1"]).ok();
+    let out = export(&theirs);
+    import(&ours, &out);
+    assert_eq!(
+        (whole(&ours, 1)["superseded_by"].clone(), whole(&ours, 2)["status"].clone()),
+        (json!(2), json!("active"))
+    );
+    assert_eq!(import(&ours, &out)["observations"]["changed"], 0);
+    // The same by a folder, where git merged both.
+    let (here, dir) = (World::new(), ours.path("team"));
+    to_folder(&theirs, &dir);
+    let page = page_with(&dir, "title: deploys run on tuesdays");
+    let text = fs::read_to_string(&page).unwrap();
+    let by = whole(&ours, 2)["uid"].as_str().unwrap().to_owned();
+    let text = text.replace("source: ", &format!("status: superseded\nsuperseded_by: {by}\nsource: "));
+    fs::write(&page, text).unwrap();
+    from_folder(&here, &dir);
+    let in_use = "SELECT count(*) FROM observations WHERE status = 'active'";
+    assert_eq!((here.number("memory.db", in_use), count(&here, "observations")), (1, 2));
+}
+
+#[test]
 fn a_cut_export_is_completed_by_the_whole_one() {
     let (from, to) = (rich(), World::new());
     let out = export(&from);
@@ -162,7 +200,7 @@ fn a_bad_line_is_named_and_stops_nothing() {
     let text = lines.join("\n");
     let told = to.cmem_in(&to.project(), &["import"], text.as_bytes()).failed(1);
     for at in [
-        "line 3: ",
+        "line 3: the line is no JSON",
         "line 5: unknown variant `dream`",
         &format!("line {}: missing field `created_at`", good + 3),
         "uid",

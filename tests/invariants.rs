@@ -1,9 +1,11 @@
 //! Whatever is done to memories, and in whatever order: no pointer leads to nothing, the indexes hold what the table
-//! holds, and where a memory comes from stays as it was. A further operation is a variant of [`Op`], a line in [`ops`] and
-//! an arm in [`World::apply`].
+//! holds, and where a memory comes from stays as it was; and all of it can be taken along, and is the same elsewhere. A
+//! further operation is a variant of [`Op`], a line in [`ops`] and an arm in [`World::apply`].
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use cmem::cli::args::{Cli, Command};
@@ -69,6 +71,30 @@ enum Op {
     Adopt,
     Undo,
     Reindex,
+    /// All that waits is decided in one way.
+    Decide {
+        accept: bool,
+    },
+    Compact {
+        which: Vec<Index>,
+    },
+    TakeApart {
+        which: Index,
+    },
+    Prune,
+    Restore {
+        which: Index,
+    },
+    Export,
+    /// What was exported last comes back, whatever happened since.
+    Import,
+    ExportPages,
+    ImportPages,
+    /// Somebody changes a page, or deletes it.
+    TouchPage {
+        which: Index,
+        word: Option<&'static str>,
+    },
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
@@ -94,6 +120,16 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => Just(Op::Adopt),
         1 => Just(Op::Undo),
         1 => Just(Op::Reindex),
+        2 => any::<bool>().prop_map(|accept| Op::Decide { accept }),
+        3 => vec(any::<Index>(), 2..4).prop_map(|which| Op::Compact { which }),
+        2 => any::<Index>().prop_map(|which| Op::TakeApart { which }),
+        1 => Just(Op::Prune),
+        1 => any::<Index>().prop_map(|which| Op::Restore { which }),
+        2 => Just(Op::Export),
+        2 => Just(Op::Import),
+        2 => Just(Op::ExportPages),
+        2 => Just(Op::ImportPages),
+        2 => (any::<Index>(), prop::option::of(word())).prop_map(|(which, word)| Op::TouchPage { which, word }),
     ];
     vec(op, 12..32)
 }
@@ -107,14 +143,17 @@ struct World {
     places: Vec<Place>,
     known: Provenance,
     clock: i64,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl World {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        let paths = Paths::resolve(Some(&data)).unwrap();
         let store = Store::open(&paths).unwrap();
+        fs::write(paths.settings(), r#"{"CMEM_PROVIDER": "builtin"}"#).unwrap();
         let transaction = store.begin().unwrap();
         let place = |key: &str, worktree: Option<&str>| {
             let identity = Identity {
@@ -131,7 +170,59 @@ impl World {
         };
         let places = vec![place("app", None), place("app", Some("/side")), place("web", None)];
         transaction.commit().unwrap();
-        Self { paths, store, places, known: BTreeMap::new(), clock: 1, _folder: folder }
+        Self { paths, store, places, known: BTreeMap::new(), clock: 1, folder }
+    }
+
+    /// A memory that holds nothing yet.
+    fn empty() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        let paths = Paths::resolve(Some(&data)).unwrap();
+        let store = Store::open(&paths).unwrap();
+        Self { paths, store, places: Vec::new(), known: BTreeMap::new(), clock: 1, folder }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Everything, as it is taken along.
+    fn exported(&self) -> String {
+        let file = self.file("all.jsonl");
+        self.run(&["export", "--all-projects", file.to_str().unwrap()]).unwrap();
+        fs::read_to_string(file).unwrap()
+    }
+
+    fn import(&self, from: &Path) {
+        self.run(&["import", from.to_str().unwrap()]).unwrap();
+    }
+
+    /// Elsewhere it is the same, byte by byte, and as true.
+    fn check_journey(&self) {
+        let here = self.exported();
+        let mut elsewhere = Self::empty();
+        elsewhere.import(&self.file("all.jsonl"));
+        assert_eq!(elsewhere.exported(), here);
+        elsewhere.check();
+    }
+
+    fn pages(&self) -> Vec<PathBuf> {
+        let mut pages = Vec::new();
+        let mut folders = vec![self.file("pages")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+                let path = entry.path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false if path.extension().is_some_and(|is| is == "md") => pages.push(path),
+                    false => {}
+                }
+            }
+        }
+        pages.retain(|page| page.parent().unwrap().file_name().unwrap() != "projects");
+        pages.sort();
+        pages
     }
 
     fn conn(&self) -> Connection {
@@ -156,6 +247,12 @@ impl World {
             Command::Unpin(args) => commands::pin::run(&args, false, paths, printer),
             Command::Forget(args) => commands::forget::run(&args, paths, printer),
             Command::Reindex => commands::reindex::run(paths, printer),
+            Command::Review(args) => commands::review::run(&args, paths, printer),
+            Command::Compact(args) => commands::compact::run(&args, paths, printer),
+            Command::Prune(args) => commands::prune::run(&args, paths, printer),
+            Command::Restore(args) => commands::restore::run(&args, paths, printer),
+            Command::Export(args) => commands::export::run(&args, paths, printer),
+            Command::Import(args) => commands::import::run(&args, paths, printer),
             other => panic!("{other:?} is not known here"),
         }
     }
@@ -202,6 +299,57 @@ impl World {
                 );
                 assert_eq!(left, 0);
             }
+            Op::Decide { accept } => {
+                let decide = if *accept { "accept" } else { "reject" };
+                for place in PLACES {
+                    let _ = self.run(&["review", decide, "--all", "--project", place]);
+                }
+            }
+            Op::Prune => {
+                let args = ["prune", "--all-projects", "--days", "1", "--priority", "normal", "--yes"];
+                self.run(&args).unwrap();
+            }
+            Op::Export => {
+                let exported = self.exported();
+                fs::write(self.file("old.jsonl"), exported).unwrap();
+            }
+            Op::Import => {
+                let old = self.file("old.jsonl");
+                if old.exists() {
+                    self.import(&old);
+                    let once = self.exported();
+                    self.import(&old);
+                    assert_eq!(self.exported(), once, "again");
+                }
+            }
+            Op::ExportPages => {
+                let pages = self.file("pages");
+                let args = ["export", "--all-projects", "--format", "markdown", pages.to_str().unwrap()];
+                self.run(&args).unwrap();
+            }
+            Op::ImportPages => {
+                let pages = self.file("pages");
+                if pages.exists() {
+                    // A page that says what another one says is named and refused.
+                    let _ = self.run(&["import", pages.to_str().unwrap()]);
+                    let once = self.exported();
+                    let _ = self.run(&["import", pages.to_str().unwrap()]);
+                    assert_eq!(self.exported(), once, "again");
+                }
+            }
+            Op::TouchPage { which, word } => {
+                let pages = self.pages();
+                if !pages.is_empty() {
+                    let page = which.get(&pages);
+                    match word {
+                        Some(word) => {
+                            let text = fs::read_to_string(page).unwrap();
+                            fs::write(page, format!("{}\n\n{word}\n", text.trim_end())).unwrap();
+                        }
+                        None => fs::remove_file(page).unwrap(),
+                    }
+                }
+            }
             // The others need an observation.
             _ if ids.is_empty() => {}
             Op::Edit { which, words, tag } => {
@@ -223,6 +371,17 @@ impl World {
                 let transaction = self.store.begin().unwrap();
                 transaction.set_status(*which.get(&ids), *status).unwrap();
                 transaction.commit().unwrap();
+            }
+            Op::Compact { which } => {
+                let chosen: BTreeSet<String> = which.iter().map(one).collect();
+                let group = Vec::from_iter(chosen).join("+");
+                let _ = self.run(&["compact", "--all-projects", "--apply", &group]);
+            }
+            Op::TakeApart { which } => {
+                let _ = self.run(&["compact", "--undo", &one(which)]);
+            }
+            Op::Restore { which } => {
+                let _ = self.run(&["restore", &one(which)]);
             }
             Op::Forget { which } => {
                 let chosen: Vec<String> = which.iter().map(one).collect();
@@ -334,8 +493,9 @@ impl World {
                    JOIN observations b ON b.id = c.old WHERE a.status <> 'review' OR a.project <> b.project",
             ),
             (
+                // A page names no branch, only where its memory is seen.
                 "merged elsewhere than its branch",
-                "SELECT count(*) FROM (SELECT branch, merged_into FROM observations UNION ALL
+                "SELECT count(*) FROM (SELECT branch, merged_into FROM observations WHERE branch IS NOT NULL UNION ALL
                    SELECT branch, merged_into FROM prompts UNION ALL SELECT branch, merged_into FROM summaries) r
                  LEFT JOIN branches b ON b.id = r.branch WHERE r.merged_into IS NOT b.adopted_into",
             ),
@@ -414,5 +574,6 @@ proptest! {
         for op in &ops {
             world.apply(op);
         }
+        world.check_journey();
     }
 }

@@ -311,7 +311,7 @@ fn what_is_pinned_or_matters_is_for_the_user_to_replace() {
             None => world.remember(&["We use MySQL for payments"]),
         };
         if flag.is_none() {
-            sql(&world, "UPDATE observations SET pinned = 1");
+            let _ = world.cmem(&["pin", &old.to_string()]).ok();
         }
         migrates(&world, "b");
         assert_eq!(whole(&world, old)["status"], "active");
@@ -373,6 +373,45 @@ fn what_a_model_says_is_obsolete_is_replaced() {
         "what took its place meanwhile"
     );
     assert_eq!(whole(&world, first)["superseded_by"], between);
+}
+
+/// What the observer says of each of some turns, one after the other.
+fn observes(world: &World, model: &ModelServer, titles: &[&str]) {
+    for (turn, title) in titles.iter().enumerate() {
+        model.mode(Mode::Text(format!(
+            "<observation><type>decision</type><title>{title}</title></observation>"
+        )));
+        let session = format!("s-{turn}");
+        let note = payload::event("PostToolUse", &world.project(), json!({"session_id": session}));
+        world.hook(&note).silent();
+        world.drain();
+    }
+}
+
+#[test]
+fn what_was_replaced_and_is_observed_again_takes_its_place_back() {
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    let (mysql, postgres) = ("We use MySQL for payments", "Payments moved to PostgreSQL");
+    observes(&world, &model, &[mysql, postgres]);
+    let standing =
+        |id: i64| (whole(&world, id)["status"].clone(), whole(&world, id)["superseded_by"].clone());
+    assert_eq!(standing(1), (json!("superseded"), json!(2)));
+    observes(&world, &model, &[mysql]);
+    assert_eq!((standing(1), standing(2)), ((json!("active"), Value::Null), (json!("superseded"), json!(1))));
+    assert!(world.context_of("c", "startup").contains(mysql));
+    // What is pinned stays until the user says so; what the user put away stays away.
+    let _ = world.cmem(&["pin", "1"]).ok();
+    observes(&world, &model, &[postgres]);
+    assert_eq!((standing(1), standing(2)), ((json!("active"), Value::Null), (json!("review"), Value::Null)));
+    assert_eq!(waiting(&world)[0]["contests"][0]["id"], 1);
+    let _ = world.cmem(&["review", "reject", "2"]).ok();
+    observes(&world, &model, &[postgres]);
+    assert_eq!(
+        (standing(1), standing(2)),
+        ((json!("active"), Value::Null), (json!("archived"), Value::Null))
+    );
+    world.assert_sound();
 }
 
 #[test]

@@ -266,6 +266,10 @@ impl Memory {
                 },
             )?;
             if stored.duplicate {
+                // What was suggested before was decided on.
+                if observed {
+                    transaction.say_again(stored.id, last.at)?;
+                }
                 continue;
             }
             observations += 1;

@@ -150,7 +150,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Takes an observation away for good. What it superseded is superseded by what superseded it, or in use again.
+    /// Takes an observation away for good. What it superseded is superseded by what superseded it, or in use again; what was
+    /// put together from it alone is known by what it says, as any other.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
@@ -161,7 +162,19 @@ impl Transaction<'_> {
              FROM (SELECT superseded_by FROM observations WHERE id = ?1) later WHERE observations.superseded_by = ?1",
             [id],
         )?;
+        let sql = "SELECT observation FROM sources GROUP BY observation HAVING min(source) = ?1 AND max(source) = ?1";
+        let wholes: Vec<i64> =
+            self.tx.prepare_cached(sql)?.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?;
         self.tx.prepare_cached("DELETE FROM observations WHERE id = ?1")?.execute([id])?;
+        wholes.into_iter().try_for_each(|whole| self.know_by_text(whole))
+    }
+
+    /// Gives an observation the key of its text, unless another one of the project has it.
+    fn know_by_text(&self, id: i64) -> Result<(), StoreError> {
+        let draft = self.texts_of(id)?;
+        self.tx
+            .prepare_cached("UPDATE OR IGNORE observations SET content_key = ?2 WHERE id = ?1")?
+            .execute((id, &content_key(&draft.title, &draft.narrative)[..]))?;
         Ok(())
     }
 }

@@ -391,6 +391,7 @@ impl Transaction<'_> {
 
     /// Lets one observation point to another; tells whether that is a change. A pointer is set where the standing
     /// asks for one and, unless `anew`, where there is none; none ever closes a circle or leaves its project.
+    /// What such a pointer would put away is in use then: of two that replaced each other in two memories one stays.
     ///
     /// # Errors
     /// [`StoreError::Sql`].
@@ -413,7 +414,13 @@ impl Transaction<'_> {
                 "INSERT OR IGNORE INTO sources (observation, source) SELECT ?1, ?2 WHERE ?1 <> ?2 AND ?3 IS NOT NULL"
             }
         };
-        Ok(self.tx.prepare_cached(sql)?.execute((from, to, anew))? > 0)
+        let changed = self.tx.prepare_cached(sql)?.execute((from, to, anew))? > 0;
+        if pointer == Pointer::SupersededBy && !changed {
+            let sql = "UPDATE observations SET status = 'active'
+                       WHERE id = ?1 AND status = 'superseded' AND superseded_by IS NULL";
+            self.tx.prepare_cached(sql)?.execute([from])?;
+        }
+        Ok(changed)
     }
 
     /// Keeps what an observation said elsewhere as one of its revisions, unless it says so or said so before; tells

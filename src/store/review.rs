@@ -4,7 +4,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{Store, StoreError, Transaction};
-use crate::model::Status;
+use crate::model::{Status, Timestamp};
 
 /// What became of one that waited.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,25 @@ impl Transaction<'_> {
         let (usual, kept) = self.in_use(id, obsolete)?;
         let all = [kept, usual].concat();
         if all.is_empty() { Ok(()) } else { self.hold(id, &all) }
+    }
+
+    /// What was replaced and is said again takes the place of what is in use instead, by the same rules as something new,
+    /// unless that was said later than `at`.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn say_again(&self, id: i64, at: Timestamp) -> Result<(), StoreError> {
+        if self.state(id)?.status != Status::Superseded {
+            return Ok(());
+        }
+        let last = self.in_place_of(id)?;
+        if let Some(last) = last
+            && self.state(last)?.updated_at > at
+        {
+            return Ok(());
+        }
+        self.set_status(id, Status::Active)?;
+        self.supersede(id, last.as_slice())
     }
 
     /// Takes one that waits into use, and puts away what it contests, or what took the place of that meanwhile. `None` = it
@@ -145,7 +164,7 @@ fn contested_by(conn: &Connection, id: i64) -> Result<Vec<i64>, StoreError> {
 mod tests {
     use super::*;
     use crate::config::Paths;
-    use crate::model::{Draft, Identity, Timestamp};
+    use crate::model::{Draft, Identity};
     use crate::store::{NewObservation, Standing, Trace};
 
     fn identity(name: &str) -> Identity {

@@ -114,6 +114,7 @@ fn parse(line: &Line) -> Result<Option<Carried>, String> {
         serde_json::error::Category::Eof => {
             String::from("the line ends in the middle of a record; was the file cut off?")
         }
+        serde_json::error::Category::Syntax => String::from("the line is no JSON"),
         _ => error.to_string().replace(" at line 1 column", " at column"),
     })
 }

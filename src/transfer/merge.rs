@@ -198,7 +198,6 @@ impl<'a> Merger<'a> {
                 let merged = merge_states(ours, state);
                 if merged != ours {
                     tx.set_state(id, merged)?;
-                    changed = true;
                 }
                 if let Some(into) = place.merged_into {
                     changed |= tx.merge_loose(id, into)?;
@@ -206,6 +205,7 @@ impl<'a> Merger<'a> {
                 if merged.status == state.status {
                     changed |= self.point(tx, id, theirs, newer)?;
                 }
+                changed |= tx.state(id)? != ours;
                 count(&mut self.report.observations, changed);
             }
         }

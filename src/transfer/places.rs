@@ -147,8 +147,11 @@ impl Places {
             let found = with_key(&tx.meaning(&found.key)?).unwrap_or(found);
             return Ok(Some((found.id, found.key.clone())));
         }
+        // At the very same place it is made as it was there.
         let standing = self.here.as_ref().filter(|here| {
-            here.worktree.is_none() && here.remote.as_deref().map(git::remote_id).as_ref() == Some(&remote)
+            here.worktree.is_none()
+                && here.key != project.key
+                && here.remote.as_deref().map(git::remote_id).as_ref() == Some(&remote)
         });
         standing.map(|here| Ok((tx.project(here)?, tx.meaning(&here.key)?))).transpose()
     }
