@@ -102,6 +102,7 @@ fn what_the_assistant_suggests_waits_for_review() {
     );
     assert!(world.context_of("c", "startup").contains("Payments run on PostgreSQL 15"));
     assert_eq!(waiting(&world).len(), 0);
+    world.drain();
     world.assert_all_done();
     world.assert_sound();
 }
