@@ -116,6 +116,7 @@ CREATE INDEX observations_session ON observations (session, created_at);
 CREATE INDEX observations_kept ON observations (project) WHERE pinned = 1 OR priority = 'high';
 
 CREATE INDEX observations_superseded ON observations (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX observations_waiting ON observations (project) WHERE status = 'review';
 CREATE INDEX observations_expiring ON observations (expires_at)
   WHERE expires_at IS NOT NULL AND status IN ('active', 'review');
 
