@@ -37,7 +37,8 @@ pub(super) fn each_once(
     for row in rows {
         let key = title_key(&row.title);
         let meaning = kept.get(&row.id);
-        let known = titles.get(&key).copied();
+        // Without titles two have nothing in common yet.
+        let known = titles.get(&key).copied().filter(|_| !key.is_empty());
         let copy = known.or_else(|| told.iter_mut().position(|other| other.is_copy(&row, meaning)));
         let Some(place) = copy else {
             // Further ones may still be newer copies of these.
@@ -164,6 +165,21 @@ fn words(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_no_title_is_no_copy_for_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = crate::config::Paths::resolve(Some(folder.path())).unwrap();
+        let store = Store::open(&paths).unwrap();
+        let untitled = |id, narrative: &str| Observation {
+            id,
+            narrative: narrative.to_owned(),
+            ..crate::retrieve::tests::observed("")
+        };
+        let rows =
+            || vec![untitled(1, "Releases are cut on Tuesdays."), untitled(2, "The cache lives in Redis.")];
+        assert_eq!(each_once(&store, rows(), 10).unwrap().len(), 2);
+    }
 
     #[test]
     fn titles_are_compared_without_what_says_nothing() {
