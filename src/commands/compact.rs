@@ -5,7 +5,6 @@ use clap::Args;
 use serde::Serialize;
 
 use super::reader;
-use super::restore;
 use crate::cli::args::ScopeArgs;
 use crate::cli::printer::Printer;
 use crate::cli::progress;
@@ -218,7 +217,7 @@ fn apply(
 
 fn undo(id: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     let fail = |error: StoreError| reader::store_failure(WHAT, &error);
-    let ids = restore::ids(WHAT, &[id.to_owned()])?;
+    let ids = reader::observation_ids(WHAT, &[id.to_owned()])?;
     let id = *ids.first().unwrap_or(&0);
     let restored = match reader::open(WHAT, paths)? {
         None => Vec::new(),
@@ -245,7 +244,7 @@ fn undo(id: &str, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
 /// The ids in the name of a group.
 fn named(group: &str) -> Result<Vec<i64>, Failure> {
     let words: Vec<String> = group.split('+').map(str::to_owned).collect();
-    let ids = restore::ids(WHAT, &words)?;
+    let ids = reader::observation_ids(WHAT, &words)?;
     match ids.len() {
         0 | 1 => {
             Err(Failure::usage(WHAT, format!("{group:?} names one memory"), "join ids by +, as in 3+4+7"))

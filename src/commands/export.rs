@@ -8,7 +8,7 @@ use std::process;
 use clap::{Args, ValueEnum};
 
 use super::reader;
-use crate::cli::args::{KindName, ScopeArgs};
+use crate::cli::args::{KindName, ScopeArgs, StatusName};
 use crate::cli::printer::Printer;
 use crate::cli::progress;
 use crate::cli::when;
@@ -64,27 +64,6 @@ pub struct ExportArgs {
 pub enum Format {
     Jsonl,
     Markdown,
-}
-
-/// A state by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[expect(missing_docs, reason = "the variant names are the documentation")]
-pub enum StatusName {
-    Active,
-    Review,
-    Superseded,
-    Archived,
-}
-
-impl From<StatusName> for Status {
-    fn from(name: StatusName) -> Self {
-        match name {
-            StatusName::Active => Self::Active,
-            StatusName::Review => Self::Review,
-            StatusName::Superseded => Self::Superseded,
-            StatusName::Archived => Self::Archived,
-        }
-    }
 }
 
 /// Runs the command.

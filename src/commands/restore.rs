@@ -7,7 +7,7 @@ use super::reader;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::model::{RecordId, Status, Timestamp};
+use crate::model::{Status, Timestamp};
 use crate::store::{BroughtBack, Store, StoreError};
 
 const WHAT: &str = "restore";
@@ -40,7 +40,7 @@ struct Unchanged {
 /// [`Failure`] for a word that is no id of an observation; and, after the others were brought back, for one that was not
 /// put away.
 pub fn run(args: &RestoreArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
-    let ids = ids(WHAT, &args.ids)?;
+    let ids = reader::observation_ids(WHAT, &args.ids)?;
     let fail = |error: StoreError| reader::store_failure(WHAT, &error);
     let mut answer = Answer::default();
     // A memory that is not there holds nothing to bring back, and none is made.
@@ -78,23 +78,5 @@ fn refused(Unchanged { id, status }: &Unchanged) -> Option<String> {
         Some(Status::Active) => None,
         Some(status) => Some(format!("{id} was not put away: it is {}", status.name())),
         None => Some(format!("there is no observation {id}")),
-    }
-}
-
-/// Ids of observations, each once.
-pub(super) fn ids(what: &str, words: &[String]) -> Result<Vec<i64>, Failure> {
-    let mut ids = Vec::new();
-    for part in words.iter().flat_map(|word| word.split(',')).filter(|part| !part.trim().is_empty()) {
-        let hint = "observations are numbers; find them with `cmem search`";
-        match part.parse() {
-            Ok(RecordId::Observation(id)) if ids.contains(&id) => {}
-            Ok(RecordId::Observation(id)) => ids.push(id),
-            Ok(other) => return Err(Failure::usage(what, format!("{other} is no observation"), hint)),
-            Err(error) => return Err(Failure::usage(what, error, hint)),
-        }
-    }
-    match ids.is_empty() {
-        true => Err(Failure::usage(what, "no id is given", "find ids with `cmem search`")),
-        false => Ok(ids),
     }
 }

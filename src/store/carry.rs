@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row};
 use super::{Store, StoreError, rows};
 use crate::model::{
     BranchName, CarriedBranch, CarriedObservation, CarriedProject, CarriedPrompt, CarriedSession,
-    CarriedSummary, Revision, Status, SummaryDraft, Timestamp,
+    CarriedSummary, Status, SummaryDraft, Timestamp,
 };
 
 impl Store {
@@ -128,10 +128,7 @@ impl Store {
         found.sources = uids(
             "SELECT o.uid FROM sources s JOIN observations o ON o.id = s.source WHERE s.observation = ?1 ORDER BY o.uid",
         )?;
-        found.revisions = rows::revisions(&self.conn, id)?
-            .into_iter()
-            .map(|(draft, until)| Revision { until, draft })
-            .collect();
+        found.revisions = rows::revisions(&self.conn, id)?;
         Ok(Some(found))
     }
 

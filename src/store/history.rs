@@ -23,16 +23,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub fn revisions(&self, id: i64) -> Result<Vec<Revision>, StoreError> {
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT until, draft FROM revisions WHERE observation = ?1 ORDER BY id")?;
-        let mut rows = statement.query([id])?;
-        let mut revisions = Vec::new();
-        while let Some(row) = rows.next()? {
-            let draft: String = row.get(1)?;
-            revisions.push(Revision { until: Timestamp(row.get(0)?), draft: serde_json::from_str(&draft)? });
-        }
-        Ok(revisions)
+        super::rows::revisions(&self.conn, id)
     }
 
     /// Which observations point to one, in the order in which they were stored.

@@ -5,7 +5,9 @@ use rusqlite::OptionalExtension;
 use super::consolidate::own_key;
 use super::write::content_key;
 use super::{Adoption, NewPrompt, NewSummary, Place, StoreError, Transaction};
-use crate::model::{BranchName, CarriedBranch, CarriedSession, Draft, Priority, Source, Status, Timestamp};
+use crate::model::{
+    BranchName, CarriedBranch, CarriedSession, Draft, Priority, Revision, Source, Status, Timestamp,
+};
 
 /// An observation as it was elsewhere. What it points to is said afterwards, when that is there as well
 /// ([`Transaction::point_to`]).
@@ -430,7 +432,7 @@ impl Transaction<'_> {
     /// [`StoreError`].
     pub fn add_revision(&self, id: i64, draft: &Draft, until: Timestamp) -> Result<bool, StoreError> {
         let draft = Draft { supersedes: Vec::new(), ..draft.clone() };
-        let known = self.texts_of(id)? == draft || self.revisions(id)?.iter().any(|(old, _)| *old == draft);
+        let known = self.texts_of(id)? == draft || self.revisions(id)?.iter().any(|old| old.draft == draft);
         if known {
             return Ok(false);
         }
@@ -453,7 +455,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn revisions(&self, id: i64) -> Result<Vec<(Draft, Timestamp)>, StoreError> {
+    pub fn revisions(&self, id: i64) -> Result<Vec<Revision>, StoreError> {
         super::rows::revisions(&self.tx, id)
     }
 }

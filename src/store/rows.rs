@@ -6,7 +6,9 @@ use rusqlite::{Connection, Row, params_from_iter};
 use serde::de::DeserializeOwned;
 
 use super::{Store, StoreError};
-use crate::model::{Draft, Observation, Prompt, RecordId, Status, Summary, SummaryDraft, Timestamp};
+use crate::model::{
+    Draft, Observation, Prompt, RecordId, Revision, Status, Summary, SummaryDraft, Timestamp,
+};
 
 /// Ids in one statement; SQLite's parameter limit is far above.
 const CHUNK: usize = 200;
@@ -59,11 +61,12 @@ pub(super) fn draft(row: &Row<'_>) -> rusqlite::Result<Draft> {
     })
 }
 
-/// What an observation said before, and until when; oldest first.
-pub(super) fn revisions(conn: &Connection, id: i64) -> Result<Vec<(Draft, Timestamp)>, StoreError> {
+/// What an observation said before; oldest first.
+pub(super) fn revisions(conn: &Connection, id: i64) -> Result<Vec<Revision>, StoreError> {
     let sql = "SELECT draft, until FROM revisions WHERE observation = ?1 ORDER BY until, id";
     let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map([id], |row| Ok((json(row, 0)?, Timestamp(row.get(1)?))))?;
+    let rows = statement
+        .query_map([id], |row| Ok(Revision { draft: json(row, 0)?, until: Timestamp(row.get(1)?) }))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -246,7 +246,7 @@ impl Work<'_> {
             self.merger.report.observations.changed += 1;
             return Ok(true);
         }
-        if tx.revisions(id)?.iter().any(|(old, _)| *old == theirs.text) {
+        if tx.revisions(id)?.iter().any(|old| old.draft == theirs.text) {
             self.merger.report.observations.unchanged += 1;
             return Ok(true);
         }
