@@ -1,6 +1,7 @@
 //! Whole-process measurements: what a user of the built binary waits for. `scripts/bench/run` starts it.
 //!
-//!     process [hook] [parallel] [drain] [scale] [import] [adopt] [client] [size]      default: all but client
+//!     process [hook] [parallel] [drain] [scale] [import] [adopt] [size] [client] [tokens]
+//!                                                                default: what needs no client
 //!
 //! Prints a Markdown table. Every latency is measured beside an empty static Rust process, the runs
 //! interleaved, so that a busy machine slows both alike.
@@ -24,11 +25,12 @@ mod import;
 mod measure;
 mod recall;
 mod scale;
+mod tokens;
 
 use std::env;
 use std::fs;
 
-const ALL: [(&str, fn()); 8] = [
+const ALL: [(&str, fn()); 9] = [
     ("hook", hook::one_at_a_time),
     ("parallel", hook::fifty_at_once),
     ("drain", drain::throughput),
@@ -37,7 +39,10 @@ const ALL: [(&str, fn()); 8] = [
     ("adopt", adopt::beside_git),
     ("size", size),
     ("client", client::wall_time),
+    ("tokens", tokens::of_one_task),
 ];
+/// What needs the real client runs only when it is asked for.
+const WITH_CLIENT: [&str; 2] = ["client", "tokens"];
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -54,8 +59,11 @@ fn main() {
     println!("Measured: {}", common::world::binary().display());
     println!("| what | figure |\n|---|---|");
     for (name, measure) in ALL {
-        let wanted =
-            if asked.is_empty() { name != "client" } else { asked.iter().any(|asked| asked == name) };
+        let wanted = if asked.is_empty() {
+            !WITH_CLIENT.contains(&name)
+        } else {
+            asked.iter().any(|asked| asked == name)
+        };
         if wanted {
             measure();
         }
