@@ -17,7 +17,6 @@ use crate::retrieve::{self, Filter, Hit};
 use crate::store::{Store, StoreError};
 
 const WHAT: &str = "prune";
-const DAY_MS: i64 = 86_400_000;
 
 /// Arguments of `cmem prune`.
 #[derive(Debug, Args)]
@@ -92,9 +91,8 @@ pub fn run(args: &PruneArgs, paths: &Paths, printer: &mut Printer) -> Result<(),
     }
     let found = match &store {
         Some(store) if days > 0 => {
-            let since =
-                Timestamp::now().plus_ms(-i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_MS));
-            retrieve::unused(store, &place.scope, priority, since).map_err(fail)?
+            retrieve::unused(store, &place.scope, priority, Timestamp::now().minus_days(days))
+                .map_err(fail)?
         }
         _ => Vec::new(),
     };

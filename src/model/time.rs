@@ -8,6 +8,8 @@ use jiff::tz::TimeZone;
 use once_cell::sync::Lazy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+const DAY_MS: i64 = 24 * 3_600_000;
+
 /// The local time zone: of `TZ`, otherwise that of the machine.
 ///
 /// Without `TZ` the machine's own file is read as it is: to look its name up would list the whole folder of zones,
@@ -52,6 +54,16 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// Days from `earlier` to this instant, fractions included; 0 if `earlier` is later.
+    pub fn days_since(self, earlier: Self) -> f64 {
+        self.since_ms(earlier).max(0) as f64 / DAY_MS as f64
+    }
+
+    /// This instant and so many days of 24 hours before it.
+    pub fn minus_days(self, days: u64) -> Self {
+        Self(self.0.saturating_sub_unsigned(days.saturating_mul(DAY_MS.unsigned_abs())))
+    }
+
     /// The local midnight before this instant, and the one after it.
     pub fn day(self) -> (Self, Self) {
         let bounds = || {
@@ -60,7 +72,7 @@ impl Timestamp {
             let tomorrow = today.date().tomorrow().ok()?.to_zoned_datetime(today.time_zone().clone()).ok()?;
             Some((Self(today.timestamp().as_millisecond()), Self(tomorrow.timestamp().as_millisecond())))
         };
-        bounds().unwrap_or((self, self.plus_ms(24 * 3_600_000)))
+        bounds().unwrap_or((self, self.plus_ms(DAY_MS)))
     }
 
     /// Reads RFC 3339 (`2026-01-31T10:00:00Z`) or a civil date (`2026-01-31`, local midnight).

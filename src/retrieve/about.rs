@@ -111,7 +111,7 @@ fn candidate(row: &Row<'_>, modified: bool, now: Timestamp) -> rusqlite::Result<
     let created_at = Timestamp(row.get(2)?);
     let files: i64 = row.get(7)?;
     let uses: i64 = row.get(6)?;
-    let days = now.since_ms(created_at).max(0) as f64 / 86_400_000.0;
+    let days = now.days_since(created_at);
     let matters = match word(row, 4)? {
         _ if row.get(5)? => PRIORITY,
         Priority::High => PRIORITY,

@@ -19,7 +19,7 @@ const HALF_AGE: f64 = 25.0;
 const PRIORITY: f64 = 0.5;
 /// What matters little and was of no use while so many days of work went by.
 const UNUSED: f64 = 0.3;
-const UNUSED_DAYS: i64 = 90;
+const UNUSED_DAYS: f64 = 90.0;
 /// What was said about files that changed since or are gone; as far as they are all of its files.
 const FILES_LOST: f64 = 0.2;
 /// Each use, as far as it counts.
@@ -100,7 +100,7 @@ fn worth(age: usize, latest: Timestamp, row: &Observation) -> f64 {
         Priority::Normal => 0.0,
         Priority::Low => -PRIORITY,
     };
-    let is_unused = latest.since_ms(row.last_seen()) > UNUSED_DAYS * 86_400_000;
+    let is_unused = latest.days_since(row.last_seen()) > UNUSED_DAYS;
     let unused = if row.priority == Priority::Low && is_unused { UNUSED } else { 0.0 };
     recency + priority - unused + USE * row.hit_count.clamp(0, MOST_USES) as f64
 }

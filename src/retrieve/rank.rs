@@ -303,7 +303,7 @@ fn share(part: usize, whole: usize) -> f64 {
 /// What speaks for a record beside its text.
 fn factors(record: &Record, now: Timestamp, ground: Option<&Ground>) -> Factors {
     let recency = |at: Timestamp| {
-        let days = now.since_ms(at).max(0) as f64 / 86_400_000.0;
+        let days = now.days_since(at);
         RECENCY * RECENT_DAYS / (RECENT_DAYS + days)
     };
     match record {
@@ -316,7 +316,7 @@ fn factors(record: &Record, now: Timestamp, ground: Option<&Ground>) -> Factors 
             recency: recency(o.created_at),
             used: USE * (o.hit_count.max(0) as f64 / MANY_USES).min(1.0),
             unused: match o.priority {
-                Priority::Low if !o.pinned => -UNUSED * long(now.since_ms(o.last_seen())),
+                Priority::Low if !o.pinned => -UNUSED * long(now.days_since(o.last_seen())),
                 _ => 0.0,
             },
             files: ground.map_or(0.0, |ground| -FILES * ground.look(o).share_lost()),
@@ -330,8 +330,7 @@ fn factors(record: &Record, now: Timestamp, ground: Option<&Ground>) -> Factors 
 }
 
 /// From 0 to 1: for how long something was of no use.
-fn long(ms: i64) -> f64 {
-    let days = ms.max(0) as f64 / 86_400_000.0;
+fn long(days: f64) -> f64 {
     days / (UNUSED_DAYS + days)
 }
 

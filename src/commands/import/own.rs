@@ -127,7 +127,7 @@ fn tell(report: &Report, dry_run: bool, printer: &mut Printer) {
         }
     }
     for (count, told) in [
-        (report.projects, "new projects"),
+        (report.projects, "projects that were not here"),
         (report.archived, "archived, because their file was deleted"),
         (report.review, "to decide on, because both sides changed them: `cmem review`"),
         (report.unresolved, "pointers to observations that are not here"),
