@@ -203,7 +203,7 @@ fn what_is_not_in_use_is_counted_and_not_told() {
     assert_eq!(whole["not_listed"], json!({"superseded": 1, "archived": 2, "review": 1, "sensitive": 0}));
     for format in ["md", "json", "html"] {
         let text = report(&world, &["--format", format]);
-        for gone in ["Uploads go through the gateway", "put away\"", "has expired", "that waits"] {
+        for gone in ["Uploads go through the gateway", "that was put away", "has expired", "that waits"] {
             assert!(!text.contains(gone), "{format}: {gone}");
         }
     }
@@ -415,4 +415,57 @@ fn a_report_is_there_even_if_nobody_writes_prose() {
     let ran = world.cmem(&["report", "--narrate"]);
     assert!(ran.err.contains("writes no prose"), "{}", ran.err);
     assert!(ran.ok().contains("## Decisions"));
+}
+
+#[test]
+fn files_of_different_projects_are_different_files() {
+    let world = World::new();
+    for project in ["one", "two"] {
+        let dir = world.repository(project);
+        let args = ["remember", "It starts here.", "--file", "src/main.rs"];
+        let _ = world.cmem_in(&dir, &args, b"").ok();
+    }
+    let all = world.cmem(&["report", "--all-projects", "--json"]).json();
+    let files: Vec<_> =
+        all["files"].as_array().unwrap().iter().map(|file| (&file["project"], &file["path"])).collect();
+    assert_eq!(files, [(&json!("one"), &json!("src/main.rs")), (&json!("two"), &json!("src/main.rs"))]);
+    assert!(report(&world, &["--all-projects"]).contains("| src/main.rs (two) | 1 |"));
+    let page = report(&world, &["--all-projects", "--format", "html"]);
+    assert!(page.contains("<title>one/src/main.rs: 1</title>"), "{page}");
+}
+
+#[test]
+fn many_themes_are_cut() {
+    let world = World::new();
+    let tags: Vec<String> = (0..120).map(|number| format!("t{number}")).collect();
+    let _ = world.remember(&["Everything has its place.", "--tags", &tags.join(",")]);
+    assert!(report(&world, &[]).contains("- +90 more themes"));
+    assert!(report(&world, &["--format", "html"]).contains("+20 more"));
+}
+
+#[test]
+fn a_session_counts_if_something_of_it_is_in_use() {
+    let world = World::new();
+    memory(&world);
+    meanwhile(&world, "UPDATE observations SET session = 'gone' WHERE status = 'archived'");
+    assert_eq!(json_report(&world, &[])["totals"]["sessions"], 2);
+    // The last record is a summary.
+    meanwhile(
+        &world,
+        "UPDATE summaries SET created_at = created_at + 3 * 86400000 WHERE id = 3; DELETE FROM prompts;",
+    );
+    assert_eq!(json_report(&world, &[])["days_of"], json!(["2026-11-17", "2026-11-28"]));
+}
+
+#[test]
+fn a_link_is_written_through() {
+    let world = World::new();
+    memory(&world);
+    let (link, real) = (world.path("link.md"), world.path("real.md"));
+    fs::write(&real, "old").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let _ = world.cmem(&["report", "--output", link.to_str().unwrap()]).ok();
+    assert!(fs::read_to_string(&real).unwrap().starts_with("# Report: project"));
+    assert!(link.is_symlink());
+    assert!(report(&world, &["--output", "/dev/stdout"]).starts_with("# Report: project"));
 }

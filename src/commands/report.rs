@@ -153,7 +153,8 @@ fn narrative(report: &Report, paths: &Paths, printer: &mut Printer) -> Result<Op
     }
 }
 
-/// A file is replaced when all is written; what is no file, such as a pipe, is written to.
+/// A file is replaced when all is written. What is no file, such as a pipe, is written to, and so is what a link leads
+/// to: `/dev/stdout` is one.
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     if file.is_dir() {
         return Err(Failure::usage(WHAT, format!("{} is a folder", file.display()), "name a file"));
@@ -162,7 +163,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
         let why = format!("{}: {error}", file.display());
         Failure::new(WHAT, why, "check that its folder is there, and its permissions")
     };
-    if file.exists() && !file.is_file() {
+    if file.is_symlink() || file.exists() && !file.is_file() {
         return fs::write(file, text).map_err(fail);
     }
     let mut name = file.as_os_str().to_owned();

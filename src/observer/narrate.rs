@@ -80,7 +80,12 @@ fn checked(text: &str, known: &[RecordId]) -> Prose {
     let mut prose = Prose::default();
     let mut rest = text;
     while let Some((before, opened)) = rest.split_once('[') {
-        let group = opened.split_once(']').and_then(|(inside, after)| Some((ids(inside)?, after)));
+        // `argv[2]` is code.
+        let is_index = before.ends_with(|c: char| c.is_alphanumeric() || "_])".contains(c));
+        let group = opened
+            .split_once(']')
+            .filter(|_| !is_index)
+            .and_then(|(inside, after)| Some((ids(inside)?, after)));
         let Some((ids, after)) = group else {
             prose.text.push_str(before);
             prose.text.push('[');
@@ -127,9 +132,9 @@ mod tests {
 
     #[test]
     fn only_records_that_were_shown_can_be_referred_to() {
-        let text = "<report>Chosen [#3, 99], then built [4]; tested [77]. See [the docs] and [S1].\n\nx[0] = [4]</report>";
+        let text = "<report>Chosen [#3, 99], then built [4]; tested [77]. See [the docs] and [S1].\n\nx[3] = [4]</report>";
         let Verdict::Stored(Reply { prose: Some(prose), .. }) = judged(text, false) else { panic!() };
-        assert_eq!(prose.text, "Chosen [3], then built [4]; tested. See [the docs] and [S1].\n\nx[0] = [4]");
+        assert_eq!(prose.text, "Chosen [3], then built [4]; tested. See [the docs] and [S1].\n\nx[3] = [4]");
         let names: Vec<String> = prose.references.iter().map(ToString::to_string).collect();
         assert_eq!((names.join(" ").as_str(), prose.dropped), ("3 4 S1", 2));
     }

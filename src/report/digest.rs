@@ -36,11 +36,11 @@ pub fn digest(gathered: &Gathered, prices: &[Price]) -> Report {
             Status::Active => listed.push(memory),
         }
     }
-    let (days, sessions) = (days(gathered, &listed), sessions(gathered));
+    let (days, sessions) = (days(gathered, &listed), sessions(gathered, &listed));
     Report {
         project: gathered.project.clone(),
         period: gathered.period,
-        days_of: days.first().zip(days.last()).map(|(first, last)| (first.day, last.day)),
+        days_of: days_of(gathered, &days),
         totals: Totals {
             memories: listed.len(),
             by_type: by_type(&listed),
@@ -62,6 +62,13 @@ pub fn digest(gathered: &Gathered, prices: &[Price]) -> Report {
         spent: spent(&gathered.calls, prices),
         tokens_of_memories: listed.iter().map(|memory| memory.tokens_spent).sum(),
     }
+}
+
+/// The first and the last day of which there is anything.
+fn days_of(gathered: &Gathered, days: &[Day]) -> Option<(Date, Date)> {
+    let summaries = gathered.summaries.iter().map(|summary| day_of(summary.created_at));
+    let all = || days.iter().map(|day| day.day).chain(summaries.clone());
+    all().min().zip(all().max())
 }
 
 fn row(memory: &Observation) -> Row {
@@ -101,8 +108,8 @@ fn by_type(listed: &[&Observation]) -> Vec<TypeCount> {
 }
 
 /// The sessions that left a record in each week, by its Monday.
-fn sessions(gathered: &Gathered) -> BTreeMap<Date, BTreeSet<&str>> {
-    let observations = gathered.observations.iter().map(|record| (&record.session, record.created_at));
+fn sessions<'a>(gathered: &'a Gathered, listed: &[&'a Observation]) -> BTreeMap<Date, BTreeSet<&'a str>> {
+    let observations = listed.iter().map(|record| (&record.session, record.created_at));
     let summaries = gathered.summaries.iter().map(|record| (&record.session, record.created_at));
     let prompts = gathered.prompts.iter().map(|record| (&record.session, record.created_at));
     let mut sessions: BTreeMap<Date, BTreeSet<&str>> = BTreeMap::new();
@@ -194,12 +201,15 @@ fn themes(listed: &[&Observation]) -> Vec<Theme> {
 }
 
 fn files(listed: &[&Observation]) -> Vec<FileHistory> {
-    let mut files: HashMap<&str, FileHistory> = HashMap::new();
+    let mut files: HashMap<(&str, &str), FileHistory> = HashMap::new();
     for memory in listed.iter().rev() {
         let modified: BTreeSet<&str> = memory.files_modified.iter().map(String::as_str).collect();
         let read: BTreeSet<&str> = memory.files_read.iter().map(String::as_str).collect();
         for path in modified.union(&read).filter(|path| !path.trim().is_empty()) {
-            let file = files.entry(path).or_insert_with(|| FileHistory {
+            // What a merged worktree knows is about the tree of its parent.
+            let project = memory.merged_into.as_ref().unwrap_or(&memory.project);
+            let file = files.entry((project, path)).or_insert_with(|| FileHistory {
+                project: project.clone(),
                 path: (*path).to_owned(),
                 memories: Vec::new(),
                 modified: 0,
@@ -214,7 +224,7 @@ fn files(listed: &[&Observation]) -> Vec<FileHistory> {
     let mut files: Vec<FileHistory> = files.into_values().collect();
     files.sort_by(|a, b| {
         let rank = |file: &FileHistory| std::cmp::Reverse((file.memories.len(), file.modified));
-        rank(a).cmp(&rank(b)).then_with(|| a.path.cmp(&b.path))
+        rank(a).cmp(&rank(b)).then_with(|| (&a.path, &a.project).cmp(&(&b.path, &b.project)))
     });
     files
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::markdown::rows;
-use super::{Narrative, Reasoned, Report, Row, words};
+use super::{FileHistory, Narrative, Reasoned, Report, Row, words};
 use crate::mode::Mode;
 use crate::model::RecordId;
 use crate::render;
@@ -20,7 +20,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 /// Most memories that are shown of one day, and of all days together: the newest days have the first claim.
 const A_DAY: usize = 100;
 const ALL_DAYS: usize = 3_000;
-/// Most memories under one theme.
+/// Most themes, and most memories under one.
+const THEMES: usize = 100;
 const A_THEME: usize = 50;
 /// Most entries of a list of memories with their reasons.
 const ENTRIES: usize = 100;
@@ -116,7 +117,9 @@ impl Page<'_> {
         let mut rest = text.as_str();
         while let Some((before, opened)) = rest.split_once('[') {
             out.push_str(&escaped_as_is(before));
-            let group = opened.split_once(']').and_then(|(inside, after)| {
+            // As in the prose that the observer wrote: `argv[2]` is code.
+            let is_index = before.ends_with(|c: char| c.is_alphanumeric() || "_])".contains(c));
+            let group = opened.split_once(']').filter(|_| !is_index).and_then(|(inside, after)| {
                 let ids = inside.split(',').map(|part| part.parse::<RecordId>().ok());
                 Some((ids.collect::<Option<Vec<_>>>()?, after))
             });
@@ -251,7 +254,7 @@ impl Page<'_> {
             return;
         }
         out.push_str("<section>\n<h2>Themes</h2>\n");
-        for theme in &self.report.themes {
+        for theme in self.report.themes.iter().take(THEMES) {
             let name = escaped(&words::theme(self.mode, &theme.concept));
             let count = theme.memories.len();
             let _ =
@@ -260,6 +263,7 @@ impl Page<'_> {
             more(out, count, A_THEME);
             out.push_str("</details>\n");
         }
+        more(out, self.report.themes.len(), THEMES);
         out.push_str("</section>\n");
     }
 
@@ -268,8 +272,16 @@ impl Page<'_> {
         if files.is_empty() {
             return;
         }
+        let project = |file: &FileHistory| words::project_of(self.report, file);
+        let places: Vec<String> = files
+            .iter()
+            .map(|file| match &self.report.project {
+                Some(_) => file.path.clone(),
+                None => format!("{}/{}", file.project, file.path.trim_start_matches('/')),
+            })
+            .collect();
         let weights: Vec<(&str, usize)> =
-            files.iter().map(|file| (file.path.as_str(), file.memories.len())).collect();
+            places.iter().zip(files).map(|(place, file)| (place.as_str(), file.memories.len())).collect();
         let _ = write!(
             out,
             "<section>\n<h2>Files with most history</h2>\n<div class=\"wide\">{}</div>\n<div class=\"wide\"><table>\n\
@@ -279,8 +291,9 @@ impl Page<'_> {
         for file in files.iter().take(FILES) {
             let _ = writeln!(
                 out,
-                "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+                "<tr><td><code>{}</code>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
                 escaped(&file.path),
+                project(file).map_or_else(String::new, |project| format!(" {}", escaped(&project))),
                 file.memories.len(),
                 file.modified,
                 file.read,

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::{Reasoned, Report, Row, words};
+use super::{FileHistory, Reasoned, Report, Row, words};
 use crate::mode::Mode;
 use crate::render;
 
 /// Most memories that are shown of one day, and of all days together: the newest days have the first claim.
 const A_DAY: usize = 20;
 const ALL_DAYS: usize = 500;
-/// Most memories under one theme.
+/// Most themes, and most memories under one.
+const THEMES: usize = 30;
 const A_THEME: usize = 8;
 /// Most entries of a list of memories with their reasons, and most files.
 const ENTRIES: usize = 30;
@@ -129,12 +130,16 @@ impl Page<'_> {
             return;
         }
         let _ = write!(out, "\n## Themes\n");
-        for theme in &self.report.themes {
+        for theme in self.report.themes.iter().take(THEMES) {
             let name = escaped(&words::theme(self.mode, &theme.concept));
             let _ = write!(out, "\n### {name} ({})\n\n", theme.memories.len());
             self.list(out, theme.memories.get(..A_THEME).unwrap_or(&theme.memories));
             more(out, theme.memories.len(), A_THEME, "");
         }
+        if self.report.themes.len() > THEMES {
+            out.push('\n');
+        }
+        more(out, self.report.themes.len(), THEMES, "themes");
     }
 
     fn files(&self, out: &mut String) {
@@ -146,7 +151,7 @@ impl Page<'_> {
             "\n## Files with most history\n\n| file | memories | changed | read | last |\n|---|---|---|---|---|\n"
         );
         for file in self.report.files.iter().take(ENTRIES) {
-            let path = escaped(&file.path).replace('|', "\\|");
+            let path = self.path_of(file);
             let _ = writeln!(
                 out,
                 "| {path} | {} | {} | {} | {} |",
@@ -160,6 +165,14 @@ impl Page<'_> {
             out.push('\n');
         }
         more(out, self.report.files.len(), ENTRIES, "files");
+    }
+
+    fn path_of(&self, file: &FileHistory) -> String {
+        let project = words::project_of(self.report, file);
+        project.map_or_else(
+            || escaped(&file.path),
+            |project| format!("{} {}", escaped(&file.path), escaped(&project)),
+        )
     }
 
     fn spent(&self, out: &mut String) {
@@ -182,7 +195,7 @@ impl Page<'_> {
             let _ = writeln!(
                 out,
                 "| {} | {} | {} | {} | {} | {} | {} |",
-                escaped(&count.model).replace('|', "\\|"),
+                escaped(&count.model),
                 count.calls,
                 count.failed,
                 count.input,
@@ -247,10 +260,10 @@ fn escaped(text: &str) -> String {
         let next = rest.peek().copied();
         let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let opens = match c {
-            '\\' | '`' | '*' | '[' | ']' | '<' | '~' => true,
+            '\\' | '`' | '*' | '[' | ']' | '<' | '~' | '|' => true,
             '_' => !(inside(before) && inside(next)),
             '&' => next.is_some_and(|next| next == '#' || next.is_ascii_alphabetic()),
-            '#' | '-' | '+' | '>' | '=' | '|' => before.is_none(),
+            '#' | '-' | '+' | '>' | '=' => before.is_none(),
             _ => false,
         };
         if opens {
@@ -272,6 +285,7 @@ mod tests {
         assert_eq!(escaped("![x](http://a.example/p.png)"), "!\\[x\\](http://a.example/p.png)");
         assert_eq!(escaped("<img src=x>\n# no"), "\\<img src=x> # no");
         assert_eq!(escaped("# a"), "\\# a");
+        assert_eq!(escaped("|a|b"), "\\|a\\|b");
         assert_eq!(escaped("__init__ &lt; && `code`"), "\\_\\_init\\_\\_ \\&lt; && \\`code\\`");
     }
 }

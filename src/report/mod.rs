@@ -204,6 +204,8 @@ pub struct Theme {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the field names are the documentation")]
 pub struct FileHistory {
+    /// The project in whose tree it is: paths are of that tree.
+    pub project: String,
     pub path: String,
     /// Ids, newest first.
     pub memories: Vec<i64>,

@@ -1,6 +1,6 @@
 //! The words of a report: those of the mode where it has them, otherwise English.
 
-use super::{Day, NotListed, Report, Totals, TypeCount, WeekDigest};
+use super::{Day, FileHistory, NotListed, Report, Totals, TypeCount, WeekDigest};
 use crate::mode::Mode;
 use crate::render;
 
@@ -68,7 +68,7 @@ fn period(report: &Report) -> String {
 pub(super) fn totals(totals: &Totals) -> String {
     format!(
         "{} on {}, in {}, after {}.",
-        count(totals.memories, "memory", "memories"),
+        memories(totals.memories),
         count(totals.days, "day", "days"),
         count(totals.sessions, "session", "sessions"),
         count(totals.prompts, "prompt", "prompts")
@@ -96,7 +96,7 @@ pub(super) fn week(week: &WeekDigest, mode: &Mode) -> String {
     let types = if types.is_empty() { types } else { format!(" ({types})") };
     format!(
         "{}{types}, {}, {}; observer: {} tokens, {}",
-        count(week.memories, "memory", "memories"),
+        memories(week.memories),
         count(week.sessions, "session", "sessions"),
         count(week.prompts, "prompt", "prompts"),
         week.tokens,
@@ -106,11 +106,7 @@ pub(super) fn week(week: &WeekDigest, mode: &Mode) -> String {
 
 /// How much there is of a day.
 pub(super) fn day(day: &Day) -> String {
-    format!(
-        "{}, {}",
-        count(day.memories.len(), "memory", "memories"),
-        count(day.prompts, "prompt", "prompts")
-    )
+    format!("{}, {}", memories(day.memories.len()), count(day.prompts, "prompt", "prompts"))
 }
 
 /// Such as `3 decision, 1 bugfix`.
@@ -142,6 +138,11 @@ pub(super) fn origin(
     })
 }
 
+/// The project of a file, where those of several stand side by side.
+pub(super) fn project_of(report: &Report, file: &FileHistory) -> Option<String> {
+    report.project.is_none().then(|| format!("({})", render::line(&file.project)))
+}
+
 /// How many memories of each day are shown: of the newest days first, so many a day and so many in all.
 pub(super) fn shown(report: &Report, a_day: usize, in_all: usize) -> Vec<usize> {
     let mut left = in_all;
@@ -159,7 +160,13 @@ pub(super) fn shown(report: &Report, a_day: usize, in_all: usize) -> Vec<usize> 
     shown
 }
 
-fn count(number: usize, one: &str, many: &str) -> String {
+/// Such as `1 memory`.
+pub(super) fn memories(number: usize) -> String {
+    count(number, "memory", "memories")
+}
+
+/// A number with its noun.
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 

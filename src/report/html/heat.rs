@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use jiff::ToSpan;
 use jiff::civil::Date;
 
+use crate::report::words;
+
 /// Side of a day, and the distance from one to the next, in pixels.
 const SIDE: i32 = 12;
 const STEP: i32 = 15;
@@ -39,18 +41,23 @@ fn calendar(year: i16, days: &[(Date, usize)], most: usize) -> String {
     let weeks = i32::try_from(all.len().div_ceil(7)).unwrap_or(i32::MAX);
     let (width, height) = (LEFT + (weeks * STEP).max(4 * STEP), TOP + 7 * STEP);
     let total: usize = days.iter().map(|day| day.1).sum();
+    let busy = days.iter().filter(|day| day.1 > 0).count();
     let mut out = format!(
-        "<svg class=\"heat\" role=\"img\" aria-label=\"{total} memories on {} days of {year}\" width=\"{width}\" \
+        "<svg class=\"heat\" role=\"img\" aria-label=\"{} on {} of {year}\" width=\"{width}\" \
          height=\"{height}\" viewBox=\"0 0 {width} {height}\">",
-        days.len()
+        words::memories(total),
+        words::count(busy, "day", "days")
     );
     for (row, name) in [(0, "Mon"), (2, "Wed"), (4, "Fri")] {
         let _ = write!(out, "<text class=\"faint\" x=\"0\" y=\"{}\">{name}</text>", TOP + row * STEP + 10);
     }
-    for (index, day) in all.iter().enumerate() {
+    let mut named = None;
+    // A week at the edge has days of another year, which stand in its own picture.
+    for (index, day) in all.iter().enumerate().filter(|(_, day)| day.year() == year) {
         let index = i32::try_from(index).unwrap_or_default();
         let (x, y) = (LEFT + index / 7 * STEP, TOP + index % 7 * STEP);
-        if index % 7 == 0 && (index == 0 && day.day() <= 21 || day.day() <= 7) {
+        let is_first = named.replace(index / 7) != Some(index / 7);
+        if is_first && (index < 7 && day.day() <= 21 || day.day() <= 7) {
             let _ = write!(out, "<text class=\"faint\" x=\"{x}\" y=\"11\">{}</text>", day.strftime("%b"));
         }
         let count = counts.get(day).copied().unwrap_or_default();
@@ -87,6 +94,10 @@ mod tests {
         let thursday = format!("<rect class=\"h4\" x=\"{LEFT}\" y=\"{}\"", TOP + 3 * STEP);
         let monday = format!("<rect class=\"h1\" x=\"{}\" y=\"{TOP}\"", LEFT + 2 * STEP);
         assert!(years[1].1.contains(&thursday) && years[1].1.contains(&monday), "{}", years[1].1);
+        for (year, other) in [(0, "2026-"), (1, "2025-")] {
+            assert!(!years[year].1.contains(other), "a day of another year: {}", years[year].1);
+        }
+        assert!(years[1].1.contains("aria-label=\"10 memories on 2 days of 2026\""), "{}", years[1].1);
         assert!(calendars(&[]).is_empty());
         assert_eq!(calendars(&[(Date::MIN, 1), (Date::MAX, 1)]).len(), 2);
     }
