@@ -203,9 +203,21 @@ fn in_a_fresh_checkout_nothing_has_changed() {
     let side = world.path("side");
     world.git(&root, &["worktree", "add", "--quiet", "-b", "side", side.to_str().unwrap()]);
     assert_eq!(changed(&side), json!([]), "git wrote it, and who knows what was there before");
-    let later = SystemTime::now() + Duration::from_secs(7_200);
-    File::options().write(true).open(side.join("a.rs")).unwrap().set_modified(later).unwrap();
-    assert_eq!(changed(&side), json!(["a.rs"]));
+    let touch = |dir: &std::path::Path, at: SystemTime| {
+        File::options().write(true).open(dir.join("a.rs")).unwrap().set_modified(at).unwrap();
+    };
+    touch(&side, SystemTime::now() + Duration::from_secs(5));
+    assert_eq!(changed(&side), json!(["a.rs"]), "git says when it was done");
+    // A large checkout is logged when all is written.
+    world.git(&root, &["reset", "--quiet", "--hard"]);
+    touch(&root, SystemTime::now() + Duration::from_secs(5));
+    let log = root.join(".git/logs/HEAD");
+    let text = fs::read_to_string(&log).unwrap();
+    let (before, rest) = text.rsplit_once("> ").unwrap();
+    let (seconds, what) = rest.split_once(' ').unwrap();
+    let done = seconds.parse::<u64>().unwrap() + 10;
+    fs::write(&log, format!("{before}> {done} {what}")).unwrap();
+    assert_eq!(changed(&root), json!([]));
 }
 
 /// Two that differ in case and punctuation alone, and one about something else.

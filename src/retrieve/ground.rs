@@ -4,7 +4,6 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
 
 use serde::Serialize;
 
@@ -21,7 +20,7 @@ const COARSE_MS: i64 = 2_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ground {
     root: PathBuf,
-    checkouts: Vec<(Timestamp, Duration)>,
+    checkouts: Vec<(Timestamp, Timestamp)>,
 }
 
 /// What became of the files of a memory since it was made; nothing where that is not known.
@@ -37,9 +36,9 @@ pub struct FilesSince {
 }
 
 impl Ground {
-    /// The checkout at `root`; `None` when there is nothing there. `checkouts`: when git wrote files of it, and for how
-    /// long at most.
-    pub fn new(root: &Path, checkouts: Vec<(Timestamp, Duration)>) -> Option<Self> {
+    /// The checkout at `root`; `None` when there is nothing there. `checkouts`: from when to when git may
+    /// have written files of it.
+    pub fn new(root: &Path, checkouts: Vec<(Timestamp, Timestamp)>) -> Option<Self> {
         root.is_dir().then(|| Self { root: root.to_owned(), checkouts })
     }
 
@@ -75,9 +74,7 @@ impl Ground {
 
     /// Whether a file of that time may be one that git itself wrote.
     pub fn is_by_git(&self, at: Timestamp) -> bool {
-        self.checkouts
-            .iter()
-            .any(|(began, takes)| began.plus_ms(-COARSE_MS) <= at && at <= began.plus(*takes))
+        self.checkouts.iter().any(|(from, to)| from.plus_ms(-COARSE_MS) <= at && at <= *to)
     }
 }
 
@@ -120,11 +117,9 @@ mod tests {
             File::create(path).unwrap().set_modified(at).unwrap();
         }
 
-        fn look(&self, files: &[&str], checkouts: &[(i64, u64)]) -> FilesSince {
-            let checkouts = checkouts
-                .iter()
-                .map(|(at, takes)| (Timestamp((1_000_000 + at) * 1_000), Duration::from_secs(*takes)))
-                .collect();
+        fn look(&self, files: &[&str], checkouts: &[(i64, i64)]) -> FilesSince {
+            let at = |seconds: &i64| Timestamp((1_000_000 + seconds) * 1_000);
+            let checkouts = checkouts.iter().map(|(from, to)| (at(from), at(to))).collect();
             let files = files.iter().map(|file| (*file).to_owned()).collect();
             let made = Timestamp(1_000_000_000);
             let memory = Observation { files_modified: files, updated_at: made, ..observed("a") };
@@ -153,8 +148,8 @@ mod tests {
         c.file("edited.rs", 9_000);
         let files = ["cloned.rs", "edited.rs"];
         assert_eq!(c.look(&files, &[]).changed, files);
-        assert_eq!(c.look(&files, &[(7_200, 600)]).changed, ["edited.rs"]);
-        assert!(!c.look(&files, &[(7_200, 600), (9_001, 60)]).is_something());
+        assert_eq!(c.look(&files, &[(7_200, 7_800)]).changed, ["edited.rs"]);
+        assert!(!c.look(&files, &[(7_200, 7_800), (9_001, 9_061)]).is_something());
     }
 
     #[test]
