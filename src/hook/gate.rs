@@ -204,14 +204,15 @@ fn is_binary(path: &Path) -> bool {
     read.is_err() || start.contains(&0)
 }
 
-/// Notes what a session does with files that memories were told of, and which files it edits.
-pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event) {
+/// Notes what a session does with files that memories were told of, and which files it edits. `counts`: whether this
+/// delivery of the event is the one that is counted.
+pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event, counts: &impl Fn() -> bool) {
     let EventKind::Tool { tool, input, outcome: Outcome::Response(response) } = &event.kind else { return };
     if is_edit(tool) {
         let Some(file) = file_of(event, input) else { return };
         // An edit that is not remembered costs one needless refusal at worst, and only where the client wants a read.
         let _ = trail.add_edit(&file);
-        next(paths, trail, &file, |_| Some(Then::Edited));
+        next(paths, trail, &file, |_| Some(Then::Edited).filter(|_| counts()));
         return;
     }
     if trail.gates().is_empty() {
@@ -225,12 +226,14 @@ pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event) {
                 ["offset", "limit"].iter().any(|name| input.get(name).is_some_and(|v| !v.is_null()));
             let then = if is_part { Then::Part(tokens) } else { Then::Whole(tokens) };
             // Beside a hint, the read goes on: that is nothing that came of it.
-            next(paths, trail, &file, |gate| gate.is_block.then_some(then));
+            next(paths, trail, &file, |gate| (gate.is_block && counts()).then_some(then));
         }
         "Bash" => {
             let ids = got(input.get("command").and_then(Value::as_str).unwrap_or_default());
             let gates = trail.gates().iter().rev();
-            if let Some(gate) = gates.into_iter().find(|gate| gate.told.iter().any(|id| ids.contains(id))) {
+            if let Some(gate) = gates.into_iter().find(|gate| gate.told.iter().any(|id| ids.contains(id)))
+                && counts()
+            {
                 let text = response.get("stdout").and_then(Value::as_str).unwrap_or_default();
                 note_next(paths, gate, Then::Got(estimate_tokens(text)));
             }
