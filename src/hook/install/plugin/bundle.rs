@@ -20,6 +20,8 @@ const SKILLS: [(&str, &str); 7] = [
     ("adopt-worktree", include_str!("skills/adopt-worktree/SKILL.md")),
 ];
 
+const README: &str = include_str!("README.md");
+
 /// The marketplace that others can add.
 const PUBLISHED: &str = "cmem";
 const DESCRIPTION: &str = "Memory across sessions: what was learned is there in the next one";
@@ -104,6 +106,7 @@ fn files(marketplace: &str, program: &Program<'_>, version: &str) -> Vec<(String
         (String::from("plugins/cmem/.claude-plugin/plugin.json"), text(&manifest)),
         (String::from("plugins/cmem/hooks/hooks.json"), text(&hooks(program))),
         (String::from("plugins/cmem/.mcp.json"), text(&servers)),
+        (String::from("plugins/cmem/README.md"), README.to_owned()),
     ];
     files.extend(SKILLS.iter().map(|(name, skill)| {
         (format!("plugins/cmem/skills/{name}/SKILL.md"), with_program(skill, program))
@@ -242,6 +245,13 @@ mod tests {
             assert!(estimate_tokens(skill) <= 600, "{name}: {} tokens", estimate_tokens(skill));
         }
         assert!(all <= 400, "{all} tokens");
+    }
+
+    #[test]
+    fn the_readme_names_every_skill() {
+        for (name, _) in SKILLS {
+            assert!(README.contains(&format!("`{name}`")), "{name}");
+        }
     }
 
     #[test]

@@ -49,7 +49,8 @@ impl fmt::Display for Call {
 
 /// What has to be said so that the agent has the plugin of `folder` in `version`, and uses it.
 pub fn calls(state: &State, folder: &Path, version: &str) -> Vec<Call> {
-    let is_elsewhere = state.marketplace.as_ref().is_some_and(|known| known != folder);
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let is_elsewhere = state.marketplace.as_ref().is_some_and(|known| real(known) != real(folder));
     if is_elsewhere {
         let nothing = State::default();
         return [calls_to_leave(state), calls(&nothing, folder, version)].concat();
