@@ -263,7 +263,7 @@ fn text_of_read(response: &Value) -> String {
 
 /// Ids that a command line hands to `cmem get`.
 fn got(command: &str) -> Vec<i64> {
-    let is_cmem = |word: &str| word.rsplit('/').next() == Some("cmem");
+    let is_cmem = |word: &str| word.trim_matches(['\'', '"']).rsplit('/').next() == Some("cmem");
     let mut ids = Vec::new();
     for call in command.split([';', '|', '&', '\n']) {
         let words: Vec<&str> = call.split_whitespace().collect();
@@ -281,6 +281,7 @@ mod tests {
     #[test]
     fn ids_of_a_get() {
         assert_eq!(got("cmem get 12 15 --json"), [12, 15]);
+        assert_eq!(got("'/my tools/cmem' get 9"), [9]);
         assert_eq!(got("cd x && /usr/bin/cmem get 7 S3| head -n 3; cmem get 8"), [7, 8]);
         for other in ["", "cmem", "cmem search get 5", "git get 5", "cmem gets 5"] {
             assert_eq!(got(other), Vec::<i64>::new(), "{other}");
