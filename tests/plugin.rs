@@ -67,7 +67,8 @@ fn install_by_hand(world: &World, version: &str) {
     let source = json!({"source": "directory", "path": marketplace(world)});
     let write = |name: &str, value: Value| fs::write(plugins.join(name), value.to_string()).unwrap();
     write("known_marketplaces.json", json!({"cmem-local": {"source": source}}));
-    let entry = json!([{"scope": "user", "version": version, "installPath": plugins.join("cache/cmem-local/cmem")}]);
+    let entry =
+        json!([{"scope": "user", "version": version, "installPath": plugins.join("cache/cmem-local/cmem")}]);
     write("installed_plugins.json", json!({"version": 2, "plugins": {ID: entry}}));
 }
 
@@ -142,7 +143,8 @@ fn without_the_client_the_plugin_is_written_and_the_rest_is_told() {
 fn a_plugin_that_is_stale_disabled_or_changed_is_found() {
     let world = lonely();
     let _ = world.cmem(&["install", "--plugin"]).failed(1);
-    let version = json_of(&marketplace(&world).join("plugins/cmem/.claude-plugin/plugin.json"))["version"].clone();
+    let version =
+        json_of(&marketplace(&world).join("plugins/cmem/.claude-plugin/plugin.json"))["version"].clone();
     fs::write(settings(&world), "{}").unwrap();
     install_by_hand(&world, "0.0.1+00000000");
     let says = |words: &str| {
@@ -191,7 +193,10 @@ fn a_client_that_refuses_is_quoted_and_the_hooks_stay() {
     let _ = world.cmem(&["install"]).ok();
     let before = fs::read_to_string(settings(&world)).unwrap();
     let refused = world.cmem(&["install", "--plugin"]).failed(1);
-    assert!(refused.contains("claude plugin marketplace add") && refused.contains("no such place"), "{refused}");
+    assert!(
+        refused.contains("claude plugin marketplace add") && refused.contains("no such place"),
+        "{refused}"
+    );
     assert_eq!(fs::read_to_string(settings(&world)).unwrap(), before);
     assert_eq!(calls(&world).len(), 1, "what comes after it is not tried");
 
@@ -248,7 +253,11 @@ fn nothing_instructs_an_agent_at_large() {
     let mut seen = 0;
     for path in own.chain(written) {
         let name = path.file_name().unwrap().to_str().unwrap().to_lowercase();
-        assert!(!["claude.md", "claude.local.md", "agents.md"].contains(&name.as_str()), "{}", path.display());
+        assert!(
+            !["claude.md", "claude.local.md", "agents.md"].contains(&name.as_str()),
+            "{}",
+            path.display()
+        );
         seen += 1;
     }
     assert!(seen > 100, "{seen} files");
@@ -287,7 +296,11 @@ fn every_command_of_every_skill_works_as_it_is_written() {
     let mut world = lonely();
     let project = world.repository("project");
     let bin = world.path("bin");
-    fs::write(bin.join("cmem"), format!("#!/bin/sh\nexec '{}' \"$@\"\n", crate::common::world::binary().display())).unwrap();
+    fs::write(
+        bin.join("cmem"),
+        format!("#!/bin/sh\nexec '{}' \"$@\"\n", crate::common::world::binary().display()),
+    )
+    .unwrap();
     fs::set_permissions(bin.join("cmem"), fs::Permissions::from_mode(0o755)).unwrap();
     world.set("CMEM_LINGER_SECS", "0");
     // Memories by hand, a session with a summary, and a worktree to adopt.
@@ -297,11 +310,19 @@ fn every_command_of_every_skill_works_as_it_is_written() {
     for (session, cwd) in [("one", project.clone()), ("two", world.path("wt"))] {
         let at = |event: &str, fields: Value| payload::event(event, &cwd, fields);
         world.hook(&at("SessionStart", json!({"session_id": session}))).answer();
-        world.hook(&at("UserPromptSubmit", json!({"session_id": session, "prompt": "Why do the deploys fail?"}))).answer();
         world
-            .hook(&at("PostToolUse", json!({"session_id": session, "tool_name": "Edit",
+            .hook(&at(
+                "UserPromptSubmit",
+                json!({"session_id": session, "prompt": "Why do the deploys fail?"}),
+            ))
+            .answer();
+        world
+            .hook(&at(
+                "PostToolUse",
+                json!({"session_id": session, "tool_name": "Edit",
                 "tool_input": {"file_path": "src/cache.rs", "old_string": "a", "new_string": session},
-                "tool_response": {"filePath": "src/cache.rs"}})))
+                "tool_response": {"filePath": "src/cache.rs"}}),
+            ))
             .silent();
         let said = "Fixed: the deploys failed because the cache was cold; it is warmed before now.";
         world.hook(&at("Stop", json!({"session_id": session, "last_assistant_message": said}))).silent();

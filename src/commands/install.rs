@@ -20,7 +20,9 @@ use crate::hook::install::{self, Change, InstallError, Plan, Scope};
 /// was is kept beside it (settings.json.cmem-backup). Run again, it changes nothing, or corrects the entries after
 /// the program was moved or Claude Code was updated.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  cmem install --dry-run\n  cmem install --scope local\n  cmem install --plugin")]
+#[command(
+    after_help = "Examples:\n  cmem install --dry-run\n  cmem install --scope local\n  cmem install --plugin"
+)]
 pub struct InstallArgs {
     /// Which settings file to change
     #[arg(long, value_enum, default_value_t = Scope::User)]

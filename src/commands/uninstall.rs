@@ -19,7 +19,9 @@ const WHAT: &str = "uninstall";
 /// Removes exactly the entries that run cmem from the settings of every scope or of one, and the plugin with everything that
 /// Claude Code keeps of it. What was remembered stays in the data directory.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  cmem uninstall --dry-run\n  cmem uninstall --scope project\n  cmem uninstall --plugin")]
+#[command(
+    after_help = "Examples:\n  cmem uninstall --dry-run\n  cmem uninstall --scope project\n  cmem uninstall --plugin"
+)]
 pub struct UninstallArgs {
     /// Only this settings file; without it all three, as seen from the current directory, and the plugin
     #[arg(long, value_enum)]

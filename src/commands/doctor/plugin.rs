@@ -73,7 +73,8 @@ fn in_use(plugin: &Installed, state: &State, cwd: &Path) -> Check {
             1 => String::from("1 event of it is"),
             more => format!("{more} events of it are"),
         };
-        let message = format!("{count} in the {scope} settings too: kept and told once, but each hook runs twice");
+        let message =
+            format!("{count} in the {scope} settings too: kept and told once, but each hook runs twice");
         return Check::warn(NAME, message, remedy);
     }
     Check::ok(NAME, format!("{id} {version}: enabled"))
@@ -100,7 +101,11 @@ fn stale(plugin: &Installed, state: &State) -> Option<Check> {
     match folder.changes(&bundle) {
         Ok(changes) if changes.is_empty() => None,
         Ok(changes) => {
-            let message = format!("{} files in {} are not as they were written", changes.len(), folder.path().display());
+            let message = format!(
+                "{} files in {} are not as they were written",
+                changes.len(),
+                folder.path().display()
+            );
             Some(Check::warn(NAME, message, RENEW))
         }
         Err(error) => Some(Check::warn(NAME, error.to_string(), error.hint())),

@@ -100,8 +100,15 @@ pub(super) fn run(dry_run: bool, paths: &Paths, printer: &mut Printer) -> Result
         let typed: Vec<String> = by_hand.iter().map(|call| format!("`{}`", call.within())).collect();
         return Err(Failure::new(
             WHAT,
-            format!("the program `{}` was not found on the PATH: the plugin is written and not registered", CLAUDE_CODE.program),
-            format!("type {} in {}, then run `cmem install --plugin` again", typed.join(" and "), CLAUDE_CODE.name),
+            format!(
+                "the program `{}` was not found on the PATH: the plugin is written and not registered",
+                CLAUDE_CODE.program
+            ),
+            format!(
+                "type {} in {}, then run `cmem install --plugin` again",
+                typed.join(" and "),
+                CLAUDE_CODE.name
+            ),
         ));
     }
     if !dry_run && !printer.wants_json() && !(changes.is_empty() && calls.is_empty()) {
@@ -114,8 +121,7 @@ pub(super) fn run(dry_run: bool, paths: &Paths, printer: &mut Printer) -> Result
 fn register(calls: &[Call], bundle: &Bundle, places: &Places) -> Result<(), Failure> {
     calls.iter().try_for_each(plugin::carry_out).map_err(failed)?;
     let state = State::read(places).map_err(|error| failed(error.into()))?;
-    let has_it =
-        |own: &Installed| own.version == bundle.version() && own.is_enabled;
+    let has_it = |own: &Installed| own.version == bundle.version() && own.is_enabled;
     if state.own().is_some_and(has_it) {
         return Ok(());
     }

@@ -37,7 +37,8 @@ pub(super) fn take_out(dry_run: bool, paths: &Paths) -> Result<Option<Answer>, F
         let hint = error.hint();
         Failure::new(WHAT, error, hint)
     };
-    let places = Places::find(&env::current_dir().unwrap_or_default()).map_err(|error| failed(error.into()))?;
+    let places =
+        Places::find(&env::current_dir().unwrap_or_default()).map_err(|error| failed(error.into()))?;
     let state = State::read(&places).map_err(|error| failed(error.into()))?;
     let traces = plugin::traces(&places).map_err(failed)?;
     let folder = Folder::new(paths.marketplace());
@@ -79,7 +80,9 @@ impl Answer {
         }
         self.folder.iter().for_each(|folder| printer.data(&format!("  - {}", folder.display())));
         for other in &self.others {
-            printer.talk(&format!("{other} is of another marketplace and stays: `claude plugin uninstall {other}`"));
+            printer.talk(&format!(
+                "{other} is of another marketplace and stays: `claude plugin uninstall {other}`"
+            ));
         }
     }
 }

@@ -108,9 +108,11 @@ fn files(marketplace: &str, program: &Program<'_>, version: &str) -> Vec<(String
         (String::from("plugins/cmem/.mcp.json"), text(&servers)),
         (String::from("plugins/cmem/README.md"), README.to_owned()),
     ];
-    files.extend(SKILLS.iter().map(|(name, skill)| {
-        (format!("plugins/cmem/skills/{name}/SKILL.md"), with_program(skill, program))
-    }));
+    files.extend(
+        SKILLS.iter().map(|(name, skill)| {
+            (format!("plugins/cmem/skills/{name}/SKILL.md"), with_program(skill, program))
+        }),
+    );
     files
 }
 
@@ -180,7 +182,10 @@ mod tests {
         for bundle in [&here, &there, &Bundle::published()] {
             assert!(bundle.version().starts_with(env!("CARGO_PKG_VERSION")), "{}", bundle.version());
             for end in ["marketplace.json", "plugin.json"] {
-                assert!(file(bundle, end).contains(&format!("\"version\": \"{}\"", bundle.version())), "{end}");
+                assert!(
+                    file(bundle, end).contains(&format!("\"version\": \"{}\"", bundle.version())),
+                    "{end}"
+                );
             }
         }
     }
@@ -201,7 +206,10 @@ mod tests {
         for bundle in [Bundle::local("/opt/my tools/cmem"), Bundle::published()] {
             let hooks: Value = serde_json::from_str(file(&bundle, "hooks.json")).unwrap();
             let events = hooks["hooks"].as_object().unwrap();
-            assert_eq!(events.keys().map(String::as_str).collect::<Vec<_>>(), Bundle::events().collect::<Vec<_>>());
+            assert_eq!(
+                events.keys().map(String::as_str).collect::<Vec<_>>(),
+                Bundle::events().collect::<Vec<_>>()
+            );
             for (event, groups) in events {
                 assert!(BASIC.contains(&event.as_str()), "{event}");
                 let hook = &groups[0]["hooks"][0];

@@ -56,9 +56,10 @@ impl Folder {
         }
         let is_wanted = |file: &str| bundle.files().iter().any(|(wanted, _)| wanted == file);
         let stale = self.files_of_plugin().into_iter().filter(|file| !is_wanted(file));
-        let missing = bundle.files().iter().filter(|(file, text)| {
-            fs::read(self.path.join(file)).ok().as_deref() != Some(text.as_bytes())
-        });
+        let missing = bundle
+            .files()
+            .iter()
+            .filter(|(file, text)| fs::read(self.path.join(file)).ok().as_deref() != Some(text.as_bytes()));
         let missing = missing.map(|(file, _)| FileChange::Write { file: file.clone() });
         Ok(missing.chain(stale.map(|file| FileChange::Remove { file })).collect())
     }
@@ -174,7 +175,8 @@ mod tests {
 
         fs::write(folder.path().join("README"), "mine").unwrap();
         folder.remove().unwrap();
-        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        let left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(left, ["README"], "what is not of the plugin stays");
         fs::remove_file(folder.path().join("README")).unwrap();
         folder.remove().unwrap();

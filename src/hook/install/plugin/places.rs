@@ -13,8 +13,8 @@ pub struct Places {
     pub settings: Vec<(Scope, PathBuf)>,
     /// The agent's folder of plugins: lists of them and of marketplaces, copies, data.
     pub plugins: PathBuf,
-    /// What the agent notes for itself: what was used how often, what the user declined.
-    pub notes: PathBuf,
+    /// What the agent notes for itself: what was used how often, what the user declined; which MCP servers did not start.
+    pub notes: [PathBuf; 2],
 }
 
 impl Places {
@@ -40,6 +40,7 @@ impl Places {
             Some(moved) => moved.join(".claude.json"),
             None => config.with_file_name(".claude.json"),
         };
+        let notes = [notes, config.join("mcp-needs-auth-cache.json")];
         Ok(Self { settings, plugins, notes })
     }
 

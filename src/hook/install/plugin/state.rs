@@ -73,7 +73,8 @@ impl State {
     /// The events that the hooks of one register: those of the folder, which later versions of the agent read in place, or
     /// else of the agent's copy.
     pub fn events(&self, plugin: &Installed) -> Vec<String> {
-        let folder = self.marketplace.as_ref().filter(|_| plugin.id == ID).map(|path| path.join("plugins/cmem"));
+        let folder =
+            self.marketplace.as_ref().filter(|_| plugin.id == ID).map(|path| path.join("plugins/cmem"));
         let places = folder.into_iter().chain([plugin.copy.clone()]);
         let text = places.filter_map(|place| fs::read_to_string(place.join("hooks/hooks.json")).ok()).next();
         let value: Value = serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default();

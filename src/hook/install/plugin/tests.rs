@@ -23,7 +23,7 @@ impl Agent {
                 (Scope::Local, at("project/settings.local.json")),
             ],
             plugins: at("plugins"),
-            notes: at(".claude.json"),
+            notes: [at(".claude.json"), at("mcp-needs-auth-cache.json")],
         }
     }
 
@@ -52,6 +52,7 @@ impl Agent {
         );
         self.write("plugins/cache/cmem-local/cmem/1/x.json", &json!({}));
         self.write("plugins/data/cmem-cmem-local/x.json", &json!({}));
+        self.write("mcp-needs-auth-cache.json", &json!({"plugin:cmem:cmem": {}, "other": {}}));
         self.write("plugins/cache/x/other/x.json", &json!({}));
         self.write(
             ".claude.json",
@@ -86,27 +87,32 @@ fn every_trace_goes_and_everything_else_stays() {
     sweep(&agent.places()).unwrap();
     agent.install("1");
     let found = traces(&agent.places()).unwrap();
-    assert_eq!(found.len(), 9 + 1, "{found:#?}");
+    assert_eq!(found.len(), 9 + 2, "{found:#?}");
     sweep(&agent.places()).unwrap();
     assert_eq!(traces(&agent.places()).unwrap(), []);
     assert_eq!(agent.read("settings.json"), json!({"model": "opus", "enabledPlugins": {"other@x": true}}));
     assert_eq!(agent.read("plugins/known_marketplaces.json"), json!({"x": {}}));
-    assert_eq!(agent.read("plugins/installed_plugins.json"), json!({"version": 2, "plugins": {"other@x": []}}));
+    assert_eq!(
+        agent.read("plugins/installed_plugins.json"),
+        json!({"version": 2, "plugins": {"other@x": []}})
+    );
     assert_eq!(
         agent.read(".claude.json"),
         json!({"userID": "u", "pluginUsage": {"other@x": {}}, "skillUsage": {"cmemory:x": {}},
                "declinedPlugins": ["other@x"]})
     );
+    assert_eq!(agent.read("mcp-needs-auth-cache.json"), json!({"other": {}}));
     assert!(agent.0.path().join("plugins/cache/x").exists());
-    let names: Vec<_> = fs::read_dir(agent.0.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
-    assert_eq!(names.len(), 3, "no backup and no temporary file: {names:?}");
+    let names: Vec<_> =
+        fs::read_dir(agent.0.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(names.len(), 4, "no backup and no temporary file: {names:?}");
 }
 
 #[test]
 fn a_file_of_the_agent_that_is_no_json_is_named_and_left() {
     let agent = Agent::new();
     agent.install("1");
-    let path = agent.places().notes;
+    let [path, _] = agent.places().notes;
     fs::write(&path, "{\"a\": ").unwrap();
     for error in [traces(&agent.places()).unwrap_err(), sweep(&agent.places()).unwrap_err()] {
         assert!(error.to_string().contains(".claude.json") && !error.hint().is_empty(), "{error}");

@@ -23,6 +23,9 @@ const CONTAINERS: [(&str, &str); 5] = [
     ("declinedPlugins", ID),
 ];
 
+/// The plugin's MCP server, as the agent writes it.
+const SERVER: &str = "plugin:cmem:cmem";
+
 /// One thing that names the plugin.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Trace {
@@ -80,7 +83,7 @@ pub fn sweep(places: &Places) -> Result<(), PluginError> {
 
 fn files(places: &Places) -> Vec<PathBuf> {
     let settings = places.settings.iter().map(|(_, path)| path.clone());
-    settings.chain([places.installed(), places.marketplaces(), places.notes.clone()]).collect()
+    settings.chain([places.installed(), places.marketplaces()]).chain(places.notes.clone()).collect()
 }
 
 /// The agent's copies and the plugin's data. It writes `cmem-cmem-local` for what is no name of a file.
@@ -102,7 +105,11 @@ fn sweep_file(path: &Path) -> Result<(), InstallError> {
     while let Some(part) = next(document.value()) {
         take_out(&mut document, &part).ok_or_else(|| lost(&part))?;
     }
-    if document.text() == old { Ok(()) } else { file::replace_without_backup(path, Some(&old), document.text()) }
+    if document.text() == old {
+        Ok(())
+    } else {
+        file::replace_without_backup(path, Some(&old), document.text())
+    }
 }
 
 fn take_out(document: &mut Document, part: &[String]) -> Option<()> {
@@ -135,16 +142,19 @@ fn parts(value: &Value) -> Vec<Vec<String>> {
     let used = value.get("skillUsage").and_then(Value::as_object);
     let skills = used.into_iter().flat_map(|skills| skills.keys());
     found.extend(skills.filter(|skill| skill.starts_with("cmem:")).map(|skill| part(&["skillUsage", skill])));
-    if value.get(MARKETPLACE).is_some() {
-        found.push(part(&[MARKETPLACE]));
-    }
+    let whole = [MARKETPLACE, SERVER].into_iter().filter(|key| value.get(key).is_some());
+    found.extend(whole.map(|key| part(&[key])));
     found
 }
 
 /// The settings hold these for plugins alone: empty ones say nothing, and the agent's own commands leave them.
 fn empty_container(value: &Value) -> Option<Vec<String>> {
-    let is_empty = |name: &&str| value.get(*name).and_then(Value::as_object).is_some_and(|held| held.is_empty());
-    ["enabledPlugins", "extraKnownMarketplaces"].iter().find(|name| is_empty(name)).map(|name| vec![(*name).to_owned()])
+    let is_empty =
+        |name: &&str| value.get(*name).and_then(Value::as_object).is_some_and(|held| held.is_empty());
+    ["enabledPlugins", "extraKnownMarketplaces"]
+        .iter()
+        .find(|name| is_empty(name))
+        .map(|name| vec![(*name).to_owned()])
 }
 
 fn parsed(path: &Path, text: &str) -> Result<Document, InstallError> {
