@@ -9,7 +9,7 @@ use crate::common::client::{Client, REFERENCE, long_script};
 use crate::common::{AgentApi, Outage, Step, World, wait_for};
 
 /// Runs `test` with the reference client and with the newest one, as far as they are installed.
-fn with_each_client(test: fn(&Client)) {
+pub fn with_each_client(test: fn(&Client)) {
     match Client::find(REFERENCE) {
         Some(client) => test(&client),
         None => println!("SKIPPED: Claude Code {REFERENCE} is not installed; scripts/get-client {REFERENCE}"),
@@ -21,7 +21,7 @@ fn with_each_client(test: fn(&Client)) {
 }
 
 /// Everything that the model was shown in one request, as text.
-fn shown(turn: &Value) -> String {
+pub fn shown(turn: &Value) -> String {
     format!("{} {}", turn["system"], turn["messages"])
 }
 
@@ -422,7 +422,7 @@ fn a_client_whose_drainer_was_killed_ends_by_itself() {
 }
 
 /// Every file below a folder.
-fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+pub fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }

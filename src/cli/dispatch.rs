@@ -109,7 +109,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Adopt(args) => commands::adopt::run(args, &paths, printer),
         Command::Project(command) => commands::project::run(command, &paths, printer),
         Command::Install(args) => commands::install::run(args, &paths, printer),
-        Command::Uninstall(args) => commands::uninstall::run(args, printer),
+        Command::Uninstall(args) => commands::uninstall::run(args, &paths, printer),
         Command::Stats(args) => commands::stats::run(args, &paths, printer),
         Command::Status => commands::status::run(&paths, printer),
         Command::Reindex => commands::reindex::run(&paths, printer),

@@ -1,15 +1,17 @@
 //! `cmem install`: registers cmem's hooks with Claude Code.
 
+mod plugin;
 mod prices;
 
 use std::env;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::hook::agents::CLAUDE_CODE;
+use crate::hook::agents::{CLAUDE_CODE, Version};
 use crate::hook::install::{self, Change, InstallError, Plan, Scope};
 
 /// Register cmem's hooks with Claude Code
@@ -18,7 +20,9 @@ use crate::hook::install::{self, Change, InstallError, Plan, Scope};
 /// was is kept beside it (settings.json.cmem-backup). Run again, it changes nothing, or corrects the entries after
 /// the program was moved or Claude Code was updated.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  cmem install --dry-run\n  cmem install --scope local")]
+#[command(
+    after_help = "Examples:\n  cmem install --dry-run\n  cmem install --scope local\n  cmem install --plugin"
+)]
 pub struct InstallArgs {
     /// Which settings file to change
     #[arg(long, value_enum, default_value_t = Scope::User)]
@@ -26,11 +30,20 @@ pub struct InstallArgs {
     /// Show what would change and write nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// As a plugin, for all your projects: hooks, MCP server and skills
+    #[arg(long, conflicts_with = "scope")]
+    pub plugin: bool,
+    /// Only write the plugin to this folder, to be published: its commands find cmem on the PATH
+    #[arg(long, value_name = "DIR", requires = "plugin")]
+    pub package: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
 struct Answer<'a> {
     client_version: Option<String>,
+    /// The plugin that registers the other events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside_plugin: Option<String>,
     prices: Vec<prices::Row>,
     #[serde(flatten)]
     file: FileAnswer<'a>,
@@ -51,27 +64,37 @@ pub(super) struct FileAnswer<'a> {
 /// # Errors
 /// [`Failure`] when the settings file cannot be read, understood or written; it is unchanged then.
 pub fn run(args: &InstallArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    if let Some(folder) = &args.package {
+        return plugin::package(folder, args.dry_run, printer);
+    }
+    if args.plugin {
+        return plugin::run(args.dry_run, paths, printer);
+    }
     let failed = |error: InstallError| Failure::new("install", &error, error.hint());
     let cwd = env::current_dir().unwrap_or_default();
     let file = install::settings_file(args.scope, &cwd).map_err(failed)?;
     let program = install::program().map_err(failed)?;
     let version = install::installed_version(&CLAUDE_CODE);
-    let plan = Plan::install(&file, &program, version).map_err(failed)?;
+    // What is said for everybody in a repository does not depend on a plugin of one of them.
+    let plugin = if args.scope == Scope::Project { None } else { plugin::in_use(&cwd) };
+    let plan = match plugin {
+        Some(_) => Plan::install_beside_plugin(&file, &program, version),
+        None => Plan::install(&file, &program, version),
+    };
+    let plan = plan.map_err(failed)?;
     let file = carry_out(&plan, args.dry_run).map_err(failed)?;
     let prices = prices::Prices::read(paths);
     if printer.wants_json() {
         let client_version = version.map(|version| version.to_string());
-        printer.json(&Answer { client_version, prices: prices.rows, file });
+        let beside_plugin = plugin.map(|plugin| plugin.id);
+        printer.json(&Answer { client_version, beside_plugin, prices: prices.rows, file });
         return Ok(());
     }
     tell(&file, printer);
-    match version {
-        Some(version) => printer.talk(&format!("{} {version}", CLAUDE_CODE.name)),
-        None => printer.talk(&format!(
-            "`{} --version` gives no answer: only events that every version knows are added",
-            CLAUDE_CODE.program
-        )),
+    if let Some(plugin) = plugin {
+        printer.talk(&plugin::registers_the_rest(&plugin, &program));
     }
+    tell_version(version, printer);
     if file.hooks_disabled {
         printer.talk(&format!("\"disableAllHooks\" is true in this file: {} runs no hook", CLAUDE_CODE.name));
     }
@@ -80,6 +103,16 @@ pub fn run(args: &InstallArgs, paths: &Paths, printer: &mut Printer) -> Result<(
         printer.talk("Sessions that start from now on are remembered. `cmem doctor` checks it.");
     }
     Ok(())
+}
+
+fn tell_version(version: Option<Version>, printer: &mut Printer) {
+    match version {
+        Some(version) => printer.talk(&format!("{} {version}", CLAUDE_CODE.name)),
+        None => printer.talk(&format!(
+            "`{} --version` gives no answer: only events that every version knows are added",
+            CLAUDE_CODE.program
+        )),
+    }
 }
 
 /// Makes the changes of one file, or only says what they are.

@@ -153,6 +153,11 @@ impl Paths {
         self.root.join("modes")
     }
 
+    /// The marketplace with cmem as a plugin of the agent.
+    pub fn marketplace(&self) -> PathBuf {
+        self.root.join("marketplace")
+    }
+
     /// The size-capped log.
     pub fn log(&self) -> PathBuf {
         self.root.join("logs").join("cmem.log")

@@ -204,14 +204,15 @@ fn is_binary(path: &Path) -> bool {
     read.is_err() || start.contains(&0)
 }
 
-/// Notes what a session does with files that memories were told of, and which files it edits.
-pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event) {
+/// Notes what a session does with files that memories were told of, and which files it edits. `counts`: whether this
+/// delivery of the event is the one that is counted.
+pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event, counts: &impl Fn() -> bool) {
     let EventKind::Tool { tool, input, outcome: Outcome::Response(response) } = &event.kind else { return };
     if is_edit(tool) {
         let Some(file) = file_of(event, input) else { return };
         // An edit that is not remembered costs one needless refusal at worst, and only where the client wants a read.
         let _ = trail.add_edit(&file);
-        next(paths, trail, &file, |_| Some(Then::Edited));
+        next(paths, trail, &file, |_| Some(Then::Edited).filter(|_| counts()));
         return;
     }
     if trail.gates().is_empty() {
@@ -225,12 +226,14 @@ pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event) {
                 ["offset", "limit"].iter().any(|name| input.get(name).is_some_and(|v| !v.is_null()));
             let then = if is_part { Then::Part(tokens) } else { Then::Whole(tokens) };
             // Beside a hint, the read goes on: that is nothing that came of it.
-            next(paths, trail, &file, |gate| gate.is_block.then_some(then));
+            next(paths, trail, &file, |gate| (gate.is_block && counts()).then_some(then));
         }
         "Bash" => {
             let ids = got(input.get("command").and_then(Value::as_str).unwrap_or_default());
             let gates = trail.gates().iter().rev();
-            if let Some(gate) = gates.into_iter().find(|gate| gate.told.iter().any(|id| ids.contains(id))) {
+            if let Some(gate) = gates.into_iter().find(|gate| gate.told.iter().any(|id| ids.contains(id)))
+                && counts()
+            {
                 let text = response.get("stdout").and_then(Value::as_str).unwrap_or_default();
                 note_next(paths, gate, Then::Got(estimate_tokens(text)));
             }
@@ -260,7 +263,7 @@ fn text_of_read(response: &Value) -> String {
 
 /// Ids that a command line hands to `cmem get`.
 fn got(command: &str) -> Vec<i64> {
-    let is_cmem = |word: &str| word.rsplit('/').next() == Some("cmem");
+    let is_cmem = |word: &str| word.trim_matches(['\'', '"']).rsplit('/').next() == Some("cmem");
     let mut ids = Vec::new();
     for call in command.split([';', '|', '&', '\n']) {
         let words: Vec<&str> = call.split_whitespace().collect();
@@ -278,6 +281,7 @@ mod tests {
     #[test]
     fn ids_of_a_get() {
         assert_eq!(got("cmem get 12 15 --json"), [12, 15]);
+        assert_eq!(got("'/my tools/cmem' get 9"), [9]);
         assert_eq!(got("cd x && /usr/bin/cmem get 7 S3| head -n 3; cmem get 8"), [7, 8]);
         for other in ["", "cmem", "cmem search get 5", "git get 5", "cmem gets 5"] {
             assert_eq!(got(other), Vec::<i64>::new(), "{other}");

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Settings;
 use crate::git;
+use crate::spool::Registrar;
 
 /// A file of this name switches capture off for the tree below it; its content does not matter.
 pub(super) const IGNORE_FILE: &str = ".cmem-ignore";
@@ -17,6 +18,14 @@ pub(super) const IGNORE_FILE: &str = ".cmem-ignore";
 /// Whether this process was started by cmem's own observer, so that nothing it does may be observed again.
 pub(super) fn is_observer() -> bool {
     env::var_os("CMEM_OBSERVER").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Who called this hook. The client names a plugin's folder to the plugin's own hooks alone.
+pub(super) fn registrar() -> Registrar {
+    match env::var_os("CLAUDE_PLUGIN_ROOT") {
+        Some(root) if !root.is_empty() => Registrar::Plugin,
+        _ => Registrar::Settings,
+    }
 }
 
 /// Why nothing that happens in `cwd` is captured: `off`, `excluded_project` or `ignore_file`.

@@ -4,6 +4,7 @@ mod command;
 mod document;
 mod file;
 mod plan;
+pub mod plugin;
 mod version;
 
 use std::env;

@@ -81,7 +81,10 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
         return Ok(None);
     }
     let trail = Trail::read(paths, &event.session);
-    gate::follow(paths, &trail, &event);
+    let at = event.at;
+    // What cannot be claimed is said twice at worst.
+    let may_answer = || trail.claim(&delivery.delivery_key(), guard::registrar(), at).unwrap_or(true);
+    gate::follow(paths, &trail, &event, &may_answer);
     let skip = match triage::skip_reason(&event, settings) {
         _ if trail.is_private() && event.kind.is_evidence() => Some("private"),
         reason => reason,
@@ -92,7 +95,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     }
     let identity = identity(&trail, &event);
     let reply = match (&event.kind, &identity) {
-        (EventKind::SessionStart { source }, Some(identity)) => {
+        (EventKind::SessionStart { source }, Some(identity)) if may_answer() => {
             reply::session_start(paths, settings, &trail, &event, identity, *source)
         }
         _ => Ok(None),
@@ -110,8 +113,9 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
         trail.add_place(&cwd)?;
     }
     // The prompt is kept already, whatever becomes of this.
-    let recalled =
-        asked.and_then(|(text, identity)| prompt::recalled(paths, settings, &trail, &identity, &text));
+    let recalled = asked.and_then(|(text, identity)| {
+        prompt::recalled(paths, settings, &trail, &identity, &text, &may_answer)
+    });
     if wakes || length.is_long() {
         drain::wake(paths, settings);
     }

@@ -30,8 +30,9 @@ pub(super) fn recalled(
     trail: &Trail,
     identity: &Identity,
     prompt: &str,
+    may_answer: &impl Fn() -> bool,
 ) -> Option<String> {
-    match look(paths, settings, trail, identity, prompt) {
+    match look(paths, settings, trail, identity, prompt, may_answer) {
         Ok(text) => text,
         Err(error) => {
             if matches!(error, StoreError::Corrupt { .. } | StoreError::Io { .. }) {
@@ -48,6 +49,7 @@ fn look(
     trail: &Trail,
     identity: &Identity,
     prompt: &str,
+    may_answer: &impl Fn() -> bool,
 ) -> Result<Option<String>, StoreError> {
     if !retrieve::may_recall(prompt) || !paths.memory().exists() {
         return Ok(None);
@@ -55,7 +57,7 @@ fn look(
     let store = Store::glance(paths, PATIENCE)?;
     let scope = retrieve::scope(&store, identity)?;
     let found = retrieve::recall(&store, &scope, prompt, trail.told(), settings.prompt_hits)?;
-    if found.is_empty() {
+    if found.is_empty() || !may_answer() {
         return Ok(None);
     }
     let (mode, _) = Mode::load_or_english(settings, paths);

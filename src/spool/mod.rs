@@ -33,5 +33,5 @@ pub use open::Spool;
 pub use queue::{QueueRow, Selection, SpoolStatus};
 pub use session::{SessionState, Shown};
 pub use taken::Taken;
-pub use trail::{Gate, Trail};
+pub use trail::{Gate, Registrar, Trail};
 pub use uses::{Uses, note_use};

@@ -1,7 +1,8 @@
 //! What a hook must know of its session, in a small file beside the database: whether the present turn is
 //! private, which directories have their identity in the journal already, which memories were told, and which files were
-//! edited or had memories told before they were read (by a digest of the path). The file only grows, by one line
-//! where something changed, so that parallel hooks cannot undo each other.
+//! edited or had memories told before they were read (by a digest of the path), and who answers an event that two
+//! registrations deliver. The file only grows, by one line where something changed, so that parallel hooks cannot undo each
+//! other.
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -10,9 +11,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use super::SpoolError;
 use crate::config::Paths;
+use crate::model::Timestamp;
 
 const PRIVATE: &str = "private";
 const PUBLIC: &str = "public";
@@ -21,6 +24,10 @@ const TOLD: &str = "told ";
 const ANEW: &str = "anew";
 const EDITED: &str = "edited ";
 const GATED: &str = "gated ";
+const ANSWER: &str = "answer ";
+
+/// Two registrations deliver an event side by side; one that comes later than this is another event.
+const TWIN_WINDOW_MS: i64 = 10_000;
 
 /// The trail of one session.
 #[derive(Debug)]
@@ -31,6 +38,15 @@ pub struct Trail {
     told: Vec<i64>,
     edited: Vec<String>,
     gates: Vec<Gate>,
+}
+
+/// Who called the hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registrar {
+    /// A settings file.
+    Settings,
+    /// A plugin.
+    Plugin,
 }
 
 /// That memories of a file were told before it was read.
@@ -142,6 +158,37 @@ impl Trail {
         Ok(gates.find(|other| other.file == gate.file).is_some_and(|first| first == *gate))
     }
 
+    /// Claims the answer to an event, named by its delivery key; `false` when the other registrar's delivery of the same
+    /// event was quicker. One registrar's deliveries are never held against each other: a user may say the same twice.
+    ///
+    /// # Errors
+    /// [`SpoolError::File`] when it cannot be written.
+    pub fn claim(&self, key: &[u8], by: Registrar, now: Timestamp) -> Result<bool, SpoolError> {
+        let key = digest(key);
+        let name = Uuid::now_v7().simple().to_string();
+        self.append(&format!("{ANSWER}{key} {} {} {name}", by.name(), now.0))?;
+        let text = fs::read_to_string(&self.path)
+            .map_err(|source| SpoolError::File { path: self.path.clone(), source })?;
+        let (mut own, mut others) = (0_usize, 0_usize);
+        for line in text.lines().filter_map(|line| line.strip_prefix(ANSWER)) {
+            let mut words = line.split(' ');
+            let (Some(other), Some(registrar), Some(at)) = (words.next(), words.next(), words.next()) else {
+                continue;
+            };
+            if words.next() == Some(&name) {
+                break;
+            }
+            let is_near = at.parse::<i64>().is_ok_and(|at| (at - now.0).abs() <= TWIN_WINDOW_MS);
+            match (other == key && is_near, registrar == by.name()) {
+                (true, true) => own += 1,
+                (true, false) => others += 1,
+                (false, _) => {}
+            }
+        }
+        // The n-th of one registrar and the n-th of the other are the same event.
+        Ok(others <= own)
+    }
+
     /// Begins a turn.
     ///
     /// # Errors
@@ -184,6 +231,15 @@ impl Trail {
             if is_old {
                 let _ = fs::remove_file(entry.path());
             }
+        }
+    }
+}
+
+impl Registrar {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Settings => "settings",
+            Self::Plugin => "plugin",
         }
     }
 }
@@ -270,6 +326,25 @@ mod tests {
         trail().add_edit(&file).unwrap();
         assert!(trail().has_edited(&file) && !trail().is_private());
         assert_eq!(trail().edited.len(), 1);
+    }
+
+    #[test]
+    fn of_two_deliveries_of_an_event_one_is_answered() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        let trail = Trail::read(&paths, "s");
+        let claim = |key: &str, by, at| trail.claim(key.as_bytes(), by, Timestamp(at)).unwrap();
+        use Registrar::{Plugin, Settings};
+        // Twice said is twice answered, by whoever is first.
+        assert_eq!([claim("a", Settings, 0), claim("a", Plugin, 5)], [true, false]);
+        assert_eq!([claim("a", Plugin, 900), claim("a", Settings, 901)], [true, false]);
+        // One registrar alone answers everything.
+        assert_eq!([claim("b", Plugin, 0), claim("b", Plugin, 1), claim("b", Plugin, 2)], [true; 3]);
+        // Another event, another session, and a time long after.
+        assert!(claim("c", Plugin, 3));
+        assert!(claim("a", Plugin, 60_000));
+        assert!(Trail::read(&paths, "t").claim(b"c", Settings, Timestamp(4)).unwrap());
+        assert!(!Trail::read(&paths, "s").is_private());
     }
 
     #[test]

@@ -147,7 +147,7 @@ impl World {
         self.root.join(name)
     }
 
-    fn text_path(&self, name: &str) -> String {
+    pub fn text_path(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }
 

@@ -4,6 +4,7 @@ mod data;
 mod embeddings;
 mod files;
 mod notices;
+mod plugin;
 mod selftest;
 mod setup;
 
@@ -66,11 +67,12 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         setup::sqlite(),
         setup::settings(&sources),
         setup::observer(&settings, paths),
-        setup::registration(),
+        setup::registration(&settings),
         files::permissions(paths),
         files::file_system(paths),
         files::write_ahead_logs(paths),
     ];
+    checks.extend(plugin::check(paths));
     checks.extend(data::memory(paths));
     checks.push(embeddings::check(&settings, paths));
     checks.extend(notices::check(&settings, paths));

@@ -2,8 +2,8 @@
 
 use std::env;
 
-use super::Check;
-use crate::config::{Paths, Price, Provider, Settings, SettingsError, Sources};
+use super::{Check, plugin};
+use crate::config::{Paths, Price, Provider, ReadGate, Settings, SettingsError, Sources};
 use crate::hook::install::{self, Registration, Scope};
 use crate::mode::Mode;
 use crate::model::Timestamp;
@@ -12,6 +12,8 @@ use crate::store::{Store, require_sqlite_version};
 
 /// Without these nothing is captured, or nothing is recalled.
 const NEEDED: [&str; 4] = ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"];
+/// What the gate before reads is asked by.
+const GATE: &str = "PreToolUse";
 
 pub(super) fn sqlite() -> Check {
     match require_sqlite_version() {
@@ -100,7 +102,7 @@ pub(super) fn daily_limit(settings: &Settings, paths: &Paths) -> Option<Check> {
     })
 }
 
-pub(super) fn registration() -> Check {
+pub(super) fn registration(settings: &Settings) -> Check {
     const NAME: &str = "hooks";
     let cwd = env::current_dir().unwrap_or_default();
     let mut found = Vec::new();
@@ -119,17 +121,22 @@ pub(super) fn registration() -> Check {
             "take disableAllHooks out of Claude Code's settings",
         );
     }
-    let events: Vec<&str> = found
-        .iter()
-        .flat_map(|(_, registration)| &registration.commands)
-        .map(|(event, _)| event.as_str())
-        .collect();
-    let missing: Vec<&str> = NEEDED.into_iter().filter(|event| !events.contains(event)).collect();
-    let scopes: Vec<String> = found.iter().map(|(scope, _)| scope.to_string()).collect();
+    let in_settings = found.iter().flat_map(|(_, registration)| &registration.commands);
+    let mut events: Vec<String> = in_settings.map(|(event, _)| event.clone()).collect();
+    let mut places: Vec<String> = found.iter().map(|(scope, _)| format!("the {scope} settings")).collect();
+    if let Some((id, held)) = plugin::events_in_use(&cwd) {
+        events.extend(held);
+        places.push(format!("the plugin {id}"));
+    }
+    let gate = (settings.read_gate != ReadGate::Off).then_some(GATE);
+    let missing: Vec<&str> =
+        NEEDED.into_iter().chain(gate).filter(|needed| events.iter().all(|event| event != needed)).collect();
     if events.is_empty() {
         Check::warn(NAME, "not registered with Claude Code: nothing is captured", "`cmem install`")
     } else if missing.is_empty() {
-        Check::ok(NAME, format!("{} events in the {} settings", events.len(), scopes.join(" and ")))
+        events.sort();
+        events.dedup();
+        Check::ok(NAME, format!("{} events in {}", events.len(), places.join(" and ")))
     } else {
         Check::warn(NAME, format!("not registered for {}", missing.join(", ")), "`cmem install`")
     }

@@ -10,7 +10,7 @@ pub(super) fn hook_command(program: &str, event: &str) -> String {
 
 /// In single quotes, within which a POSIX shell takes everything literally; a quote itself is put between two such
 /// parts (POSIX.1-2024, Shell Command Language, 2.2).
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

@@ -25,21 +25,23 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, InstallError> {
 /// Puts `new` in the place of a file that still holds `old` (`None`: of a file that still is not there), at once
 /// and with the mode of the old one; a link stays a link. Returns the backup of `old`, made beside it.
 pub(super) fn replace(path: &Path, old: Option<&str>, new: &str) -> Result<Option<PathBuf>, InstallError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| InstallError::Write { path, source }
-    };
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = target.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(folder).map_err(failed(folder))?;
     let backup = match old {
         Some(old) => {
-            let backup = beside(&target, "", ".cmem-backup");
+            let (target, backup) = (target(path), backup_of(path));
             write_new(&target, &backup, old).map_err(failed(&backup))?;
             Some(backup)
         }
         None => None,
     };
+    replace_without_backup(path, old, new)?;
+    Ok(backup)
+}
+
+/// The same for a change that takes out what was put in.
+pub(super) fn replace_without_backup(path: &Path, old: Option<&str>, new: &str) -> Result<(), InstallError> {
+    let target = target(path);
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder).map_err(failed(folder))?;
     let temporary = beside(&target, ".", &format!(".cmem-{}", process::id()));
     if read(path)?.as_deref() != old {
         return Err(InstallError::Changed { path: path.to_owned() });
@@ -47,8 +49,30 @@ pub(super) fn replace(path: &Path, old: Option<&str>, new: &str) -> Result<Optio
     write_new(&target, &temporary, new).and_then(|()| fs::rename(&temporary, &target)).map_err(|error| {
         let _ = fs::remove_file(&temporary);
         failed(&target)(error)
-    })?;
-    Ok(backup)
+    })
+}
+
+/// Removes the backup of a file, if there is one.
+pub(super) fn remove_backup(path: &Path) -> Result<(), InstallError> {
+    let backup = backup_of(path);
+    match fs::remove_file(&backup) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&backup)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> InstallError + use<> {
+    let path = path.to_owned();
+    move |source| InstallError::Write { path: path.clone(), source }
+}
+
+/// The file itself, where the path is a link.
+fn target(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn backup_of(path: &Path) -> PathBuf {
+    beside(&target(path), "", ".cmem-backup")
 }
 
 fn beside(path: &Path, before: &str, after: &str) -> PathBuf {

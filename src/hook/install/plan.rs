@@ -57,6 +57,7 @@ pub struct Plan {
     old: Option<String>,
     document: Document,
     changes: Vec<Change>,
+    keeps_backup: bool,
 }
 
 impl Plan {
@@ -68,15 +69,29 @@ impl Plan {
     /// # Errors
     /// [`InstallError`] when the file cannot be read or understood.
     pub fn install(path: &Path, program: &str, version: Option<Version>) -> Result<Self, InstallError> {
-        Self::new(path, |document| next_installation(document, path, program, version))
+        Self::new(path, true, |document| next_installation(document, path, program, version, false))
     }
 
-    /// Removes every entry of cmem, and the containers that this leaves empty.
+    /// The same where a plugin registers what every version knows: only further events are registered here, and entries
+    /// for the others go.
+    ///
+    /// # Errors
+    /// [`InstallError`] when the file cannot be read or understood.
+    pub fn install_beside_plugin(
+        path: &Path,
+        program: &str,
+        version: Option<Version>,
+    ) -> Result<Self, InstallError> {
+        Self::new(path, true, |document| next_installation(document, path, program, version, true))
+    }
+
+    /// Removes every entry of cmem, and the containers that this leaves empty. What is left is what there was without cmem:
+    /// no backup is kept.
     ///
     /// # Errors
     /// [`InstallError`] when the file cannot be read or understood.
     pub fn uninstall(path: &Path, program: &str) -> Result<Self, InstallError> {
-        Self::new(path, |document| {
+        Self::new(path, false, |document| {
             let own = own_entries(document, path, Some(program))?;
             Ok(own.into_iter().next().map(Next::Remove))
         })
@@ -84,6 +99,7 @@ impl Plan {
 
     fn new(
         path: &Path,
+        keeps_backup: bool,
         mut next: impl FnMut(&Document) -> Result<Option<Next>, InstallError>,
     ) -> Result<Self, InstallError> {
         let old = file::read(path)?;
@@ -97,7 +113,7 @@ impl Plan {
             step.apply(&mut document).ok_or_else(|| unusable(format!("no place for `{change}`")))?;
             changes.push(change);
         }
-        Ok(Self { path: path.to_owned(), old, document, changes })
+        Ok(Self { path: path.to_owned(), old, document, changes, keeps_backup })
     }
 
     /// The settings file.
@@ -115,16 +131,20 @@ impl Plan {
         self.document.value().get("disableAllHooks").is_some_and(|value| value == true)
     }
 
-    /// Writes the file at once, with a backup of the old one beside it. Writes nothing without changes.
-    /// Returns the path of the backup.
+    /// Writes the file at once, with a backup of the old one beside it; taking cmem out removes that instead. Writes
+    /// nothing without changes. Returns the path of the backup.
     ///
     /// # Errors
     /// [`InstallError::Write`], or [`InstallError::Changed`] when the file is no longer what was read.
     pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
-        if self.changes.is_empty() {
-            return Ok(None);
+        let (old, new) = (self.old.as_deref(), self.document.text());
+        if !self.keeps_backup {
+            if !self.changes.is_empty() {
+                file::replace_without_backup(&self.path, old, new)?;
+            }
+            return file::remove_backup(&self.path).map(|()| None);
         }
-        file::replace(&self.path, self.old.as_deref(), self.document.text())
+        if self.changes.is_empty() { Ok(None) } else { file::replace(&self.path, old, new) }
     }
 }
 
@@ -187,10 +207,11 @@ fn next_installation(
     path: &Path,
     program: &str,
     version: Option<Version>,
+    beside_plugin: bool,
 ) -> Result<Option<Next>, InstallError> {
     let mut own = own_entries(document, path, Some(program))?;
     let wanted = |event: &HookEvent| match (event.since, version) {
-        (None, _) => true,
+        (None, _) => !beside_plugin,
         (Some(since), Some(version)) => version >= since,
         (Some(_), None) => own.iter().any(|entry| entry.event == event.name),
     };
