@@ -49,7 +49,10 @@ pub struct Gate {
 impl Trail {
     /// The trail of a session; an empty one when there is none yet.
     pub fn read(paths: &Paths, session: &str) -> Self {
-        let path = paths.trails().join(file_name(session));
+        Self::at(paths.trails().join(file_name(session)))
+    }
+
+    fn at(path: PathBuf) -> Self {
         let mut trail = Self {
             path,
             private: false,
@@ -73,6 +76,18 @@ impl Trail {
             }
         }
         trail
+    }
+
+    /// The trail of the session that was last at work in a directory.
+    pub fn latest_in(paths: &Paths, dir: &str) -> Option<Self> {
+        let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(paths.trails())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| Some((entry.metadata().and_then(|meta| meta.modified()).ok()?, entry.path())))
+            .collect();
+        files.sort();
+        files.into_iter().rev().map(|(_, path)| Self::at(path)).find(|trail| trail.knows(dir))
     }
 
     /// Whether nothing of the present turn may be kept.

@@ -8,12 +8,13 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::StoreError;
 use crate::config::Paths;
+use crate::model::Caller;
 
 /// Oldest SQLite without the WAL-reset race that many short-lived writers hit
 /// (<https://sqlite.org/releaselog/3_51_3.html>).
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-/// Steps of SQLite's machine (some 100 µs) between two looks at the clock.
+/// Steps of SQLite's machine (some 100 µs) between two looks at the clock, or at who waits.
 const STEPS: i32 = 1_000;
 
 static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_memory.sql")] };
@@ -92,6 +93,16 @@ impl Store {
         }
         conn.progress_handler(STEPS, Some(move || Instant::now() > end))?;
         Ok(Self { conn })
+    }
+
+    /// The same, with statements that fail once the caller does not wait any more.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn on_behalf_of(mut self, caller: &Caller) -> Result<Self, StoreError> {
+        let gone = caller.gone.clone();
+        self.conn.progress_handler(STEPS, Some(move || gone.is_set()))?;
+        Ok(self)
     }
 
     /// The connection, for `index`, `retrieve` and `embeddings`.
