@@ -31,6 +31,7 @@ mod help;
 mod hook_capture;
 mod install;
 mod invariants;
+mod mcp;
 mod modes;
 mod notices;
 mod operate;

@@ -382,3 +382,35 @@ fn tell(memory: &Observation, others: &Others, duplicate: bool, printer: &mut Pr
         ));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_for_who_does_not_wait_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        let caller = Caller { dir: folder.path().to_owned(), ..Caller::default() };
+        let mut keep = |text: &str| {
+            let args = RememberArgs {
+                text: None,
+                more: Vec::new(),
+                title: None,
+                r#type: String::from("note"),
+                tags: Vec::new(),
+                priority: PriorityName::Normal,
+                files: Vec::new(),
+                expires: None,
+                project: None,
+            };
+            let mut printer = Printer::to(false, Box::new(io::sink()), Box::new(io::sink()));
+            super::keep(text, &args, &caller, &paths, &mut printer)
+        };
+        keep("The limit is 5.").unwrap();
+        caller.gone.set();
+        assert!(keep("The limit is 6.").is_err());
+        let store = Store::open_read_only(&paths).unwrap();
+        assert_eq!(store.counts().unwrap().observations, 1);
+    }
+}

@@ -76,7 +76,9 @@ impl Server {
     }
 
     fn resources(&self) -> Result<Resources, ErrorData> {
-        self.offer.resources.ok_or_else(|| ErrorData::resource_not_found("there are no resources", None))
+        self.offer
+            .resources
+            .ok_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there are no resources", None))
     }
 }
 

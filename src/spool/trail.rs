@@ -288,6 +288,24 @@ mod tests {
     }
 
     #[test]
+    fn the_latest_session_of_a_directory_is_the_one_that_changed_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        assert!(Trail::latest_in(&paths, "/a").is_none());
+        for (age, session, dir) in [(30, "old", "/a"), (20, "new", "/a"), (10, "other", "/b")] {
+            let trail = Trail::read(&paths, session);
+            trail.add_place(dir).unwrap();
+            trail.begin_turn(session == "new").unwrap();
+            let at = SystemTime::now() - Duration::from_secs(age);
+            OpenOptions::new().append(true).open(&trail.path).unwrap().set_modified(at).unwrap();
+        }
+        assert!(Trail::latest_in(&paths, "/a").is_some_and(|trail| trail.is_private()));
+        Trail::read(&paths, "old").add_edit("x").unwrap();
+        assert!(Trail::latest_in(&paths, "/a").is_some_and(|trail| !trail.is_private()));
+        assert!(Trail::latest_in(&paths, "/c").is_none());
+    }
+
+    #[test]
     fn an_old_trail_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
