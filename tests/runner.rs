@@ -32,6 +32,7 @@ mod hook_capture;
 mod install;
 mod invariants;
 mod mcp;
+mod mcp_clients;
 mod modes;
 mod notices;
 mod operate;

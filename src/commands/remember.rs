@@ -392,7 +392,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
         let caller = Caller { dir: folder.path().to_owned(), ..Caller::default() };
-        let mut keep = |text: &str| {
+        let keep = |text: &str| {
             let args = RememberArgs {
                 text: None,
                 more: Vec::new(),

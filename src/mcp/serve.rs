@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ServiceExt;
-use rmcp::service::ServerInitializeError;
 use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
@@ -16,7 +15,6 @@ use super::server::Server;
 use super::wire::Wire;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::log;
 
 /// Once the input has ended, answers that are nearly there are still given; who takes longer is left.
 const GRACE: Duration = Duration::from_millis(500);
@@ -40,11 +38,9 @@ async fn until_nobody_is_left(offer: &'static Offer, paths: &Paths) -> io::Resul
     let ended = Arc::new(Notify::new());
     let wire = Wire::open(paths, Arc::clone(&ended))?;
     let served = async {
-        match Server::new(offer, paths).serve(wire).await {
-            Ok(running) => drop(running.waiting().await),
-            // Nothing was asked.
-            Err(ServerInitializeError::ConnectionClosed(_)) => {}
-            Err(_) => log::error(paths, "mcp: the client and cmem have no version of the protocol in common"),
+        // Otherwise the client has left before it asked for anything.
+        if let Ok(running) = Server::new(offer, paths).serve(wire).await {
+            let _ = running.waiting().await;
         }
     };
     let left_alone = async {
