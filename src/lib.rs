@@ -18,6 +18,7 @@ pub mod hook;
 pub mod http;
 pub mod index;
 pub mod log;
+pub mod mcp;
 pub mod mode;
 pub mod model;
 pub mod notices;

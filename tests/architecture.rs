@@ -36,6 +36,7 @@ fn allowed(folder: &str) -> Vec<&'static str> {
                 "git",
                 "hook",
                 "notices",
+                "mcp",
                 "report",
                 "transfer",
                 "cli",
@@ -66,6 +67,8 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "render" => vec!["retrieve"],
         // Reads and orders; whoever runs the command has prose written.
         "report" => vec!["store", "retrieve", "render"],
+        // Knows messages and no memory: what is offered comes from the command.
+        "mcp" => vec![],
         _ => vec![],
     }
 }
@@ -122,6 +125,9 @@ fn one_file_names_each_foreign_world() {
     naming("imara_diff::", &["git/patch.rs"]);
     naming("fs2::", &["spool/lock.rs"]);
     naming("ureq::", &["http.rs"]);
+    let protocol = ["mcp/input.rs", "mcp/places.rs", "mcp/serve.rs", "mcp/server.rs", "mcp/wire.rs"];
+    naming("rmcp::", &protocol);
+    naming("tokio::", &protocol);
 }
 
 fn root() -> PathBuf {

@@ -153,6 +153,9 @@ fn what_came_of_it_is_counted() {
     let get = json!({"session_id": "a", "tool_name": "Bash", "tool_input": {"command": "cmem get 2"},
                      "tool_response": {"stdout": "y".repeat(800), "stderr": ""}});
     world.send("PostToolUse", get).silent();
+    let get = json!({"session_id": "a", "tool_name": "mcp__plugin_cmem_cmem__get_observations",
+                     "tool_input": {"ids": ["2"]}, "tool_response": [{"type": "text", "text": "y".repeat(400)}]});
+    world.send("PostToolUse", get).silent();
     block(&world, "b", &path);
     let count = world.cmem(&["stats", "--gate", "--json"]).json();
     let number = |key: &str| count[key].as_i64().unwrap();
@@ -161,11 +164,11 @@ fn what_came_of_it_is_counted() {
     let size = i64::try_from(fs::metadata(&path).unwrap().len()).unwrap();
     assert_eq!(
         (number("spared"), number("parts"), number("got")),
-        (2 * ((size + 3) / 4), 100, 200),
+        (2 * ((size + 3) / 4), 100, 300),
         "{count}"
     );
     assert!(number("told") > 300, "{count}");
-    assert_eq!(number("saved"), number("spared") - number("told") - 300, "{count}");
+    assert_eq!(number("saved"), number("spared") - number("told") - 400, "{count}");
     let text = world.cmem(&["stats", "--gate"]).ok();
     assert!(text.contains("3 reads held back, 0 hints") && text.contains(" saved"), "{text}");
     assert_eq!(world.files_with("cache.rs").iter().filter(|file| file.ends_with("gates.jsonl")).count(), 0);

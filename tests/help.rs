@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "hook",
     "drain",
     "queue",
@@ -30,6 +30,7 @@ const COMMANDS: [&str; 28] = [
     "doctor",
     "config",
     "mode",
+    "mcp",
     "completions",
 ];
 

@@ -31,6 +31,8 @@ mod help;
 mod hook_capture;
 mod install;
 mod invariants;
+mod mcp;
+mod mcp_clients;
 mod modes;
 mod notices;
 mod operate;

@@ -134,6 +134,9 @@ pub enum Command {
         after_help = "Example:\n  cmem mode list\n  cmem mode use code--de\n  cmem mode create"
     )]
     Mode(ModeCommand),
+    /// Serve the memory to an agent as tools and resources, over MCP on standard input and output
+    #[command(after_help = "Example:\n  claude mcp add cmem -- cmem mcp")]
+    Mcp,
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  cmem completions bash > ~/.local/share/bash-completion/completions/cmem"

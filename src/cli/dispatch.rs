@@ -13,6 +13,7 @@ use super::printer::Printer;
 use crate::commands;
 use crate::config::Paths;
 use crate::error::Failure;
+use crate::model::Caller;
 
 /// Runs the command that the process was called with.
 pub fn run() -> ExitCode {
@@ -89,10 +90,10 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Queue(QueueCommand::Drop { selection, yes }) => {
             commands::queue::discard(selection, *yes, &paths, printer)
         }
-        Command::Search(args) => commands::search::run(args, &paths, printer),
-        Command::Timeline(args) => commands::timeline::run(args, &paths, printer),
-        Command::Get(args) => commands::get::run(args, &paths, printer),
-        Command::Context(scope) => commands::context::run(scope, &paths, printer),
+        Command::Search(args) => commands::search::run(args, &Caller::here(), &paths, printer),
+        Command::Timeline(args) => commands::timeline::run(args, &Caller::here(), &paths, printer),
+        Command::Get(args) => commands::get::run(args, &Caller::here(), &paths, printer),
+        Command::Context(scope) => commands::context::run(scope, &Caller::here(), &paths, printer),
         Command::Report(args) => commands::report::run(args, &paths, printer),
         Command::Remember(args) => commands::remember::run(args, &paths, printer),
         Command::Edit(args) => commands::edit::run(args, &paths, printer),
@@ -121,6 +122,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Config(ConfigCommand::Unset { key }) => commands::config::unset(key, &paths, printer),
         Command::Config(ConfigCommand::List) => commands::config::list(&paths, printer),
         Command::Mode(command) => commands::mode::run(command, &paths, printer),
+        Command::Mcp => commands::mcp::run(&paths),
         Command::Completions { shell } => {
             commands::completions::run(*shell, printer);
             Ok(())

@@ -9,7 +9,7 @@ use crate::config::Paths;
 use crate::error::Failure;
 use crate::git;
 use crate::mode::Mode;
-use crate::model::estimate_tokens;
+use crate::model::{Caller, estimate_tokens};
 use crate::render::{self, RenderedContext};
 use crate::retrieve::{self, Branch};
 
@@ -27,11 +27,11 @@ struct Answer<'a> {
 ///
 /// # Errors
 /// [`Failure`] when the memory cannot be read, or the project or the mode is unknown.
-pub fn run(args: &ScopeArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+pub fn run(args: &ScopeArgs, caller: &Caller, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     let settings = reader::settings(WHAT, paths)?;
     let mode = Mode::load(settings.mode.trim(), paths).map_err(|error| reader::mode_failure(WHAT, &error))?;
-    let store = reader::open(WHAT, paths)?;
-    let place = reader::place(WHAT, store.as_ref(), args)?;
+    let store = reader::open_for(WHAT, caller, paths)?;
+    let place = reader::place_from(&caller.dir, WHAT, store.as_ref(), args)?;
     let name = place.project.as_deref().unwrap_or("(all)");
     let context = match &store {
         Some(store) if settings.context_observations > 0 => {

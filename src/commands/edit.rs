@@ -97,8 +97,9 @@ pub fn run(args: &EditArgs, paths: &Paths, printer: &mut Printer) -> Result<(), 
     };
     let cleaner = Cleaner::new(&reader::settings(WHAT, paths)?.redact_patterns);
     let mode = reader::mode(paths, printer);
-    let here = git::identify(&env::current_dir().unwrap_or_default());
-    let wording = Wording { what: WHAT, mode: &mode, here: &here, cleaner: &cleaner };
+    let dir = env::current_dir().unwrap_or_default();
+    let here = git::identify(&dir);
+    let wording = Wording { what: WHAT, mode: &mode, dir: &dir, here: &here, cleaner: &cleaner };
     let store = reader::open_for_change(WHAT, &[RecordId::Observation(id)], paths)?;
     if args.asks_for_the_editor() {
         return in_editor(id, &store, &wording, paths, printer);

@@ -1,6 +1,7 @@
 //! `cmem get`: whole records.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -9,7 +10,8 @@ use crate::cli::args::GetArgs;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::model::{Links, Observation, Revision};
+use crate::git;
+use crate::model::{Caller, Links, Observation, Revision};
 use crate::render;
 use crate::retrieve::{self, FilesSince, Ground, Record};
 use crate::spool::note_use;
@@ -21,13 +23,13 @@ const WHAT: &str = "get";
 ///
 /// # Errors
 /// [`Failure`] for a word that is no id; and, after the others were printed, for an id that is not there.
-pub fn run(args: &GetArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+pub fn run(args: &GetArgs, caller: &Caller, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     let ids = reader::ids(WHAT, &args.ids)?;
-    let (shown, missing) = match reader::open(WHAT, paths)? {
+    let (shown, missing) = match reader::open_for(WHAT, caller, paths)? {
         Some(store) => {
             let failed = |error: StoreError| reader::store_failure(WHAT, &error);
             let (records, missing) = retrieve::get(&store, &ids).map_err(failed)?;
-            let mut files = Files::of(&store).map_err(failed)?;
+            let mut files = Files::of(&store, &caller.dir).map_err(failed)?;
             let with_the_rest = |record| Shown::of(record, args.history, &store, &mut files);
             let shown: Vec<Shown> =
                 records.into_iter().map(with_the_rest).collect::<Result<_, _>>().map_err(failed)?;
@@ -100,8 +102,8 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    fn of(store: &'a Store) -> Result<Self, StoreError> {
-        let here = reader::here();
+    fn of(store: &'a Store, dir: &Path) -> Result<Self, StoreError> {
+        let here = git::identify(dir);
         let seen_here = retrieve::names_in(store, &retrieve::scope(store, &here)?)?
             .unwrap_or_default()
             .into_iter()

@@ -16,6 +16,7 @@ pub mod get;
 pub mod hook;
 pub mod import;
 pub mod install;
+pub mod mcp;
 pub mod mode;
 pub mod pin;
 pub mod project;

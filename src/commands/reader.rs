@@ -1,6 +1,5 @@
 //! What every reader does first: open the memory, and find out whose memories it is asked for.
 
-use std::env;
 use std::path::Path;
 
 use crate::cli::args::ScopeArgs;
@@ -9,7 +8,7 @@ use crate::config::{Paths, Settings, Sources};
 use crate::error::Failure;
 use crate::git;
 use crate::mode::{Mode, ModeError};
-use crate::model::{Identity, RecordId};
+use crate::model::{Caller, Identity, RecordId};
 use crate::retrieve::{self, Ground, Scope};
 use crate::spool::{Spool, SpoolError};
 use crate::store::{Store, StoreError};
@@ -21,6 +20,12 @@ pub(super) fn open(what: &str, paths: &Paths) -> Result<Option<Store>, Failure> 
         Err(StoreError::Missing { .. }) => Ok(None),
         Err(error) => Err(store_failure(what, &error)),
     }
+}
+
+/// The same on behalf of somebody: what takes longer than he waits is broken off.
+pub(super) fn open_for(what: &str, caller: &Caller, paths: &Paths) -> Result<Option<Store>, Failure> {
+    let store = open(what, paths)?.map(|store| store.on_behalf_of(caller)).transpose();
+    store.map_err(|error| store_failure(what, &error))
 }
 
 /// The spool; `None` when nothing was ever captured.
@@ -87,6 +92,16 @@ pub(super) struct Place {
 
 /// The project of the current directory, unless the arguments say otherwise.
 pub(super) fn place(what: &str, store: Option<&Store>, args: &ScopeArgs) -> Result<Place, Failure> {
+    place_from(&Caller::here().dir, what, store, args)
+}
+
+/// The project of `dir`, unless the arguments say otherwise.
+pub(super) fn place_from(
+    dir: &Path,
+    what: &str,
+    store: Option<&Store>,
+    args: &ScopeArgs,
+) -> Result<Place, Failure> {
     if args.all_projects {
         return Ok(Place {
             scope: Scope::All,
@@ -99,7 +114,7 @@ pub(super) fn place(what: &str, store: Option<&Store>, args: &ScopeArgs) -> Resu
     let (scope, name, own, identity) = match &args.project {
         Some(name) => (named(what, store, name)?, name.clone(), name.clone(), None),
         None => {
-            let identity = here();
+            let identity = git::identify(dir);
             let scope = match store {
                 Some(store) => {
                     retrieve::scope(store, &identity).map_err(|error| store_failure(what, &error))?
@@ -125,11 +140,6 @@ pub(super) fn place(what: &str, store: Option<&Store>, args: &ScopeArgs) -> Resu
 /// A checkout whose files tell what became of what memories are about.
 pub(super) fn ground(root: &str) -> Option<Ground> {
     Ground::new(Path::new(root), git::checkouts(Path::new(root)))
-}
-
-/// The identity of the current directory.
-pub(super) fn here() -> Identity {
-    git::identify(&env::current_dir().unwrap_or_default())
 }
 
 fn named(what: &str, store: Option<&Store>, name: &str) -> Result<Scope, Failure> {
@@ -197,6 +207,7 @@ pub(super) fn store_failure(what: &str, error: &StoreError) -> Failure {
         StoreError::OldSqlite(_) => "build cmem with its bundled SQLite",
         StoreError::Io { .. } => "check the permissions of the data directory",
         StoreError::Missing { .. } => "nothing is remembered yet",
+        StoreError::Cancelled => "ask again if it is still wanted",
         StoreError::Sql(_) if error.is_busy() => "another process is writing; try again in a moment",
         StoreError::Sql(_) | StoreError::Value(_) => "run `cmem doctor`",
     };

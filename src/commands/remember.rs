@@ -1,7 +1,7 @@
 //! `cmem remember`: what the user says is remembered as it stands, without an observer.
 
-use std::env;
 use std::io::{self, IsTerminal, Read};
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::git;
 use crate::index;
 use crate::mode::Mode;
-use crate::model::{Draft, Identity, Observation, Priority, RecordId, Source, Status, Timestamp};
+use crate::model::{Caller, Draft, Identity, Observation, Priority, RecordId, Source, Status, Timestamp};
 use crate::observer::{one_line, relative, shorten, title_of};
 use crate::privacy::{self, Cleaner};
 use crate::render;
@@ -106,21 +106,34 @@ struct Answer<'a> {
 /// # Errors
 /// [`Failure`] when there is nothing to remember, the project is unknown, or the memory cannot be written.
 pub fn run(args: &RememberArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    keep(&text(args)?, args, &Caller::here(), paths, printer)
+}
+
+/// Remembers a text that is at hand, by what else the arguments say of it.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn keep(
+    given: &str,
+    args: &RememberArgs,
+    caller: &Caller,
+    paths: &Paths,
+    printer: &mut Printer,
+) -> Result<(), Failure> {
     let cleaner = Cleaner::new(&reader::settings(WHAT, paths)?.redact_patterns);
     let mode = reader::mode(paths, printer);
-    let here = git::identify(&env::current_dir().unwrap_or_default());
-    let given = text(args)?;
-    let wording = Wording { what: WHAT, mode: &mode, here: &here, cleaner: &cleaner };
-    let draft = draft(args, &given, &wording)?;
+    let here = git::identify(&caller.dir);
+    let wording = Wording { what: WHAT, mode: &mode, dir: &caller.dir, here: &here, cleaner: &cleaner };
+    let draft = draft(args, given, &wording)?;
 
     paths.create().map_err(|error| {
         Failure::new(WHAT, error, "name a writable directory with --data-dir or CMEM_DATA_DIR")
     })?;
     let fail = |error: StoreError| reader::store_failure(WHAT, &error);
-    let store = Store::open(paths).map_err(fail)?;
+    let store = Store::open(paths).and_then(|store| store.on_behalf_of(caller)).map_err(fail)?;
     let standing =
         Standing { source: Source::User, priority: args.priority.into(), expires_at: args.expires };
-    let stored = record(&store, args.project.as_deref(), &here, &draft, standing).map_err(fail)?;
+    let stored = record(&store, args.project.as_deref(), &here, &draft, standing, caller).map_err(fail)?;
     let Some(stored) = stored else { return Err(unknown_project(&store, args)) };
     let memory = read_back(&store, stored.id)?;
     let others = retrieve::others(&store, stored.id).map_err(fail)?;
@@ -171,6 +184,8 @@ pub(super) struct Wording<'a> {
     /// The command that he says it to.
     pub what: &'static str,
     pub mode: &'a Mode,
+    /// Where paths begin that he names.
+    pub dir: &'a Path,
     pub here: &'a Identity,
     pub cleaner: &'a Cleaner,
 }
@@ -227,8 +242,7 @@ impl Wording<'_> {
 
     /// Files by their place in the checkout.
     pub(super) fn files(&self, given: &[String]) -> Vec<String> {
-        let cwd = env::current_dir().unwrap_or_default();
-        let file = |path: &String| self.line(&relative(path, &self.here.root, &cwd.to_string_lossy()));
+        let file = |path: &String| self.line(&relative(path, &self.here.root, &self.dir.to_string_lossy()));
         each(given.iter().filter(|path| !path.trim().is_empty()).map(file))
     }
 
@@ -273,6 +287,7 @@ fn record(
     here: &Identity,
     draft: &Draft,
     standing: Standing,
+    caller: &Caller,
 ) -> Result<Option<Stored>, StoreError> {
     // What git says of a branch, and what contradicts it, is asked before other writers have to wait.
     let trace = if project.is_none() { adopt::trace(here) } else { Trace::default() };
@@ -291,7 +306,7 @@ fn record(
     let Some(place) = place else { return Ok(None) };
     let new = NewObservation {
         place,
-        session: "",
+        session: caller.session.as_deref().unwrap_or_default(),
         prompt_number: None,
         draft,
         agent: None,
@@ -309,6 +324,10 @@ fn record(
         transaction.contest(stored.id, &contested)?;
     }
     transaction.supersede(stored.id, &replaced)?;
+    // Whoever gave up, perhaps while others wrote, believes that nothing was stored.
+    if caller.gone.is_set() {
+        return Err(StoreError::Cancelled);
+    }
     transaction.commit()?;
     Ok(Some(stored))
 }
@@ -361,5 +380,37 @@ fn tell(memory: &Observation, others: &Others, duplicate: bool, printer: &mut Pr
             render::line(&old.title),
             memory.id
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_for_who_does_not_wait_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        let caller = Caller { dir: folder.path().to_owned(), ..Caller::default() };
+        let keep = |text: &str| {
+            let args = RememberArgs {
+                text: None,
+                more: Vec::new(),
+                title: None,
+                r#type: String::from("note"),
+                tags: Vec::new(),
+                priority: PriorityName::Normal,
+                files: Vec::new(),
+                expires: None,
+                project: None,
+            };
+            let mut printer = Printer::to(false, Box::new(io::sink()), Box::new(io::sink()));
+            super::keep(text, &args, &caller, &paths, &mut printer)
+        };
+        keep("The limit is 5.").unwrap();
+        caller.gone.set();
+        assert!(keep("The limit is 6.").is_err());
+        let store = Store::open_read_only(&paths).unwrap();
+        assert_eq!(store.counts().unwrap().observations, 1);
     }
 }

@@ -10,6 +10,7 @@ use crate::embeddings::Embedder;
 use crate::error::Failure;
 use crate::index::{self, Probe};
 use crate::mode::Mode;
+use crate::model::Caller;
 use crate::privacy::Cleaner;
 use crate::render;
 use crate::retrieve::{self, Filter, Found, Hit, Parts, Suggestion, Using};
@@ -41,13 +42,13 @@ struct Row<'a> {
 ///
 /// # Errors
 /// [`Failure`] when the memory cannot be read or the project is unknown.
-pub fn run(args: &SearchArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+pub fn run(args: &SearchArgs, caller: &Caller, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     let words: Vec<&str> = args.query.iter().chain(&args.more).map(String::as_str).collect();
     let query = words.join(" ");
-    let store = reader::open(WHAT, paths)?;
+    let store = reader::open_for(WHAT, caller, paths)?;
     let settings = reader::lenient_settings(paths);
     let mode = reader::mode_of(&settings, paths, printer);
-    let place = reader::place(WHAT, store.as_ref(), &args.filter.scope)?;
+    let place = reader::place_from(&caller.dir, WHAT, store.as_ref(), &args.filter.scope)?;
     let (found, suggestions) = match &store {
         Some(store) => {
             let filter = filter(&args.filter, &mode, &place);

@@ -7,7 +7,7 @@ use crate::cli::args::TimelineArgs;
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::model::{RecordId, Timestamp};
+use crate::model::{Caller, RecordId, Timestamp};
 use crate::render;
 use crate::retrieve::{self, Anchor, Filter, Hit};
 
@@ -23,11 +23,16 @@ struct Answer<'a> {
 ///
 /// # Errors
 /// [`Failure`] when there is nothing to be around, or the memory cannot be read.
-pub fn run(args: &TimelineArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+pub fn run(
+    args: &TimelineArgs,
+    caller: &Caller,
+    paths: &Paths,
+    printer: &mut Printer,
+) -> Result<(), Failure> {
     let text = args.anchor.join(" ");
     let anchor = anchor(&text);
-    let store = reader::open(WHAT, paths)?;
-    let place = reader::place(WHAT, store.as_ref(), &args.scope)?;
+    let store = reader::open_for(WHAT, caller, paths)?;
+    let place = reader::place_from(&caller.dir, WHAT, store.as_ref(), &args.scope)?;
     let found = match &store {
         Some(store) => {
             let filter = Filter { ground: place.ground.clone(), ..Filter::all(place.scope.clone()) };

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::decode::{event_name, is_edit, session};
 use super::guard;
+use super::triage;
 use super::wire::{EventName, Payload, id_of};
 use crate::config::{Paths, ReadGate, Settings};
 use crate::git;
@@ -230,15 +231,23 @@ pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event, counts: &impl 
         }
         "Bash" => {
             let ids = got(input.get("command").and_then(Value::as_str).unwrap_or_default());
-            let gates = trail.gates().iter().rev();
-            if let Some(gate) = gates.into_iter().find(|gate| gate.told.iter().any(|id| ids.contains(id)))
-                && counts()
-            {
-                let text = response.get("stdout").and_then(Value::as_str).unwrap_or_default();
-                note_next(paths, gate, Then::Got(estimate_tokens(text)));
-            }
+            let text = response.get("stdout").and_then(Value::as_str).unwrap_or_default();
+            looked_up(paths, trail, &ids, text, counts);
+        }
+        tool if triage::is_own_tool(tool) && tool.ends_with("__get_observations") => {
+            looked_up(paths, trail, &asked_for(input), &text_of_blocks(response), counts);
         }
         _ => {}
+    }
+}
+
+/// Memories were got, perhaps some that a gate told of.
+fn looked_up(paths: &Paths, trail: &Trail, ids: &[i64], text: &str, counts: &impl Fn() -> bool) {
+    let gate = trail.gates().iter().rev().find(|gate| gate.told.iter().any(|id| ids.contains(id)));
+    if let Some(gate) = gate
+        && counts()
+    {
+        note_next(paths, gate, Then::Got(estimate_tokens(text)));
     }
 }
 
@@ -259,6 +268,23 @@ fn file_of(event: &Event, input: &Value) -> Option<String> {
 fn text_of_read(response: &Value) -> String {
     let content = response.pointer("/file/content").or_else(|| response.get("content")).unwrap_or(response);
     content.as_str().map_or_else(|| content.to_string(), str::to_owned)
+}
+
+/// Ids that the tool was called with: a list or one, as numbers or texts.
+fn asked_for(input: &Value) -> Vec<i64> {
+    let id = |value: &Value| value.as_i64().or_else(|| value.as_str()?.trim().parse().ok());
+    match input.get("ids") {
+        Some(Value::Array(ids)) => ids.iter().filter_map(id).collect(),
+        Some(Value::String(ids)) => ids.split(',').filter_map(|word| word.trim().parse().ok()).collect(),
+        Some(one) => id(one).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The text of what an MCP tool answers: blocks, in a list or below `content`.
+fn text_of_blocks(response: &Value) -> String {
+    let blocks = response.get("content").unwrap_or(response).as_array();
+    blocks.into_iter().flatten().filter_map(|block| block.get("text")?.as_str()).collect()
 }
 
 /// Ids that a command line hands to `cmem get`.
@@ -286,6 +312,18 @@ mod tests {
         for other in ["", "cmem", "cmem search get 5", "git get 5", "cmem gets 5"] {
             assert_eq!(got(other), Vec::<i64>::new(), "{other}");
         }
+    }
+
+    #[test]
+    fn ids_and_text_of_the_tool() {
+        for ids in [json!([12, "15", "S3"]), json!("12, 15,S3")] {
+            assert_eq!(asked_for(&json!({ "ids": ids })), [12, 15], "{ids}");
+        }
+        assert_eq!(asked_for(&json!({"ids": 7})), [7]);
+        assert_eq!(asked_for(&json!({"id": 7})), Vec::<i64>::new());
+        let blocks = json!([{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]);
+        assert_eq!(text_of_blocks(&blocks), "ab");
+        assert_eq!(text_of_blocks(&json!({ "content": blocks })), "ab");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::spool::Registrar;
 pub(super) const IGNORE_FILE: &str = ".cmem-ignore";
 
 /// Whether this process was started by cmem's own observer, so that nothing it does may be observed again.
-pub(super) fn is_observer() -> bool {
+pub(crate) fn is_observer() -> bool {
     env::var_os("CMEM_OBSERVER").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
@@ -29,7 +29,7 @@ pub(super) fn registrar() -> Registrar {
 }
 
 /// Why nothing that happens in `cwd` is captured: `off`, `excluded_project` or `ignore_file`.
-pub(super) fn exclusion(cwd: &Path, settings: &Settings) -> Option<&'static str> {
+pub(crate) fn exclusion(cwd: &Path, settings: &Settings) -> Option<&'static str> {
     if settings.off {
         return Some("off");
     }

@@ -23,6 +23,7 @@ use serde_json::Value;
 
 use decode::Delivery;
 pub use decode::{Decoded, Ignored, decode};
+pub(crate) use guard::{exclusion, is_observer};
 pub use past::Past;
 pub use read::{ReadError, parse_value, read_value};
 

@@ -13,7 +13,7 @@ use crate::model::{Event, EventKind, Outcome};
 /// Why an event is left out, by a stable name for the ledger; `None` keeps it.
 ///
 /// - `skip_tool`: the tool is in `CMEM_SKIP_TOOLS`.
-/// - `own_tool`, `own_command`: cmem's own MCP tools and commands; memories must not come back as evidence.
+/// - `own_tool`, `own_command`: cmem's own MCP tools, resources and commands; memories must not come back as evidence.
 /// - `empty_result`: a call that only looks and found nothing.
 /// - `listing`: names of files and nothing else.
 /// - `clean_status`: a status check without a finding.
@@ -23,7 +23,7 @@ pub(super) fn skip_reason(event: &Event, settings: &Settings) -> Option<&'static
     if settings.skip_tools.iter().any(|skipped| skipped == tool) {
         return Some("skip_tool");
     }
-    if is_own_tool(tool) {
+    if is_own_tool(tool) || is_own_resource(tool, input) {
         return Some("own_tool");
     }
     let command = input.get("command").and_then(Value::as_str).filter(|_| tool == "Bash");
@@ -46,11 +46,18 @@ pub(super) fn skip_reason(event: &Event, settings: &Settings) -> Option<&'static
 }
 
 /// A tool of an MCP server that has `cmem` in its name: `mcp__cmem__search`, `mcp__plugin_cmem_cmem__get`.
-fn is_own_tool(tool: &str) -> bool {
-    let server = tool.strip_prefix("mcp__").and_then(|rest| rest.split("__").next());
-    server.is_some_and(|server| {
-        server.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "cmem")
-    })
+pub(super) fn is_own_tool(tool: &str) -> bool {
+    tool.strip_prefix("mcp__").and_then(|rest| rest.split("__").next()).is_some_and(is_own_server)
+}
+
+/// A resource of such a server, by the tool that the client has for the resources of all of them.
+fn is_own_resource(tool: &str, input: &Value) -> bool {
+    let text = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
+    tool == "ReadMcpResourceTool" && (is_own_server(text("server")) || text("uri").starts_with("cmem://"))
+}
+
+fn is_own_server(name: &str) -> bool {
+    name.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "cmem")
 }
 
 /// Runs cmem, and beside it only what moves around or filters.

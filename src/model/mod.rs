@@ -1,5 +1,6 @@
 //! The nouns of cmem. Plain data: no file, no network, no SQL.
 
+mod caller;
 mod carried;
 mod event;
 mod history;
@@ -10,6 +11,7 @@ mod record_id;
 mod time;
 mod tokens;
 
+pub use caller::{Caller, Gone};
 pub use carried::{
     BranchName, Carried, CarriedBranch, CarriedObservation, CarriedProject, CarriedPrompt, CarriedSession,
     CarriedSummary,

@@ -65,7 +65,10 @@ pub struct Gate {
 impl Trail {
     /// The trail of a session; an empty one when there is none yet.
     pub fn read(paths: &Paths, session: &str) -> Self {
-        let path = paths.trails().join(file_name(session));
+        Self::at(paths.trails().join(file_name(session)))
+    }
+
+    fn at(path: PathBuf) -> Self {
         let mut trail = Self {
             path,
             private: false,
@@ -89,6 +92,18 @@ impl Trail {
             }
         }
         trail
+    }
+
+    /// The trail of the session that was last at work in a directory.
+    pub fn latest_in(paths: &Paths, dir: &str) -> Option<Self> {
+        let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(paths.trails())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| Some((entry.metadata().and_then(|meta| meta.modified()).ok()?, entry.path())))
+            .collect();
+        files.sort();
+        files.into_iter().rev().map(|(_, path)| Self::at(path)).find(|trail| trail.knows(dir))
     }
 
     /// Whether nothing of the present turn may be kept.
@@ -345,6 +360,24 @@ mod tests {
         assert!(claim("a", Plugin, 60_000));
         assert!(Trail::read(&paths, "t").claim(b"c", Settings, Timestamp(4)).unwrap());
         assert!(!Trail::read(&paths, "s").is_private());
+    }
+
+    #[test]
+    fn the_latest_session_of_a_directory_is_the_one_that_changed_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        assert!(Trail::latest_in(&paths, "/a").is_none());
+        for (age, session, dir) in [(30, "old", "/a"), (20, "new", "/a"), (10, "other", "/b")] {
+            let trail = Trail::read(&paths, session);
+            trail.add_place(dir).unwrap();
+            trail.begin_turn(session == "new").unwrap();
+            let at = SystemTime::now() - Duration::from_secs(age);
+            OpenOptions::new().append(true).open(&trail.path).unwrap().set_modified(at).unwrap();
+        }
+        assert!(Trail::latest_in(&paths, "/a").is_some_and(|trail| trail.is_private()));
+        Trail::read(&paths, "old").add_edit("x").unwrap();
+        assert!(Trail::latest_in(&paths, "/a").is_some_and(|trail| !trail.is_private()));
+        assert!(Trail::latest_in(&paths, "/c").is_none());
     }
 
     #[test]

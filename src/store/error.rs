@@ -38,6 +38,9 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Nobody waits for the answer any more; nothing was written.
+    #[error("whoever asked does not wait any more")]
+    Cancelled,
     /// A statement failed.
     #[error(transparent)]
     Sql(#[from] rusqlite::Error),

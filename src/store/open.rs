@@ -8,12 +8,13 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::StoreError;
 use crate::config::Paths;
+use crate::model::Caller;
 
 /// Oldest SQLite without the WAL-reset race that many short-lived writers hit
 /// (<https://sqlite.org/releaselog/3_51_3.html>).
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-/// Steps of SQLite's machine (some 100 µs) between two looks at the clock.
+/// Steps of SQLite's machine (some 100 µs) between two looks at the clock, or at who waits.
 const STEPS: i32 = 1_000;
 
 static SCHEMA: Schema = Schema { migrations: &[include_str!("migrations/0001_memory.sql")] };
@@ -94,6 +95,16 @@ impl Store {
         Ok(Self { conn })
     }
 
+    /// The same, with statements that fail once the caller does not wait any more.
+    ///
+    /// # Errors
+    /// [`StoreError::Sql`].
+    pub fn on_behalf_of(mut self, caller: &Caller) -> Result<Self, StoreError> {
+        let gone = caller.gone.clone();
+        self.conn.progress_handler(STEPS, Some(move || gone.is_set()))?;
+        Ok(self)
+    }
+
     /// The connection, for `index`, `retrieve` and `embeddings`.
     pub(crate) fn conn(&self) -> &Connection {
         &self.conn
@@ -117,7 +128,8 @@ pub(crate) fn open_writable(path: &Path, schema: &Schema, busy: Duration) -> Res
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = connect(path, flags, busy)?;
     // What is taken away is overwritten at once, whoever does it: nobody can do that later.
-    conn.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")?;
+    conn.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
+        .map_err(|error| classify(path, error))?;
     let version = user_version(&conn, path)?;
     if version == schema.version() {
         return Ok(conn);
@@ -197,5 +209,25 @@ fn classify(path: &Path, error: rusqlite::Error) -> StoreError {
             StoreError::Io { path, source: std::io::Error::other(error.to_string()) }
         }
         _ => StoreError::Sql(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_broken_off_when_its_caller_has_gone() {
+        let caller = Caller::default();
+        let store = Store::in_passing().unwrap().on_behalf_of(&caller).unwrap();
+        let count = |rows: i64| -> rusqlite::Result<i64> {
+            let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) SELECT count(*) FROM n";
+            store.conn().query_row(sql, [rows], |row| row.get(0))
+        };
+        assert_eq!(count(10_000), Ok(10_000));
+        caller.gone.set();
+        // Without an end, it would not come back.
+        let error = count(i64::MAX).unwrap_err();
+        assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::OperationInterrupted));
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::world::binary;
 use super::{AgentApi, Step, World};
 
 /// The version that the tests were written against.
@@ -53,6 +54,22 @@ impl Client {
         for (name, value) in variables {
             world.set(name, &value);
         }
+    }
+
+    /// Has the client start `cmem mcp` in every project, by its own command; what it said.
+    #[track_caller]
+    pub fn add_mcp(&self, world: &World, dir: &Path) -> String {
+        seed_config(world, dir);
+        let output = world
+            .command(&self.program, dir)
+            .args(["mcp", "add", "--scope", "user", "cmem", "--"])
+            .arg(binary())
+            .arg("mcp")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        said.into_owned()
     }
 
     /// Runs `claude -p PROMPT` in `dir` to its end; the time it took.
@@ -114,13 +131,17 @@ fn environment(world: &World, api: &AgentApi) -> Vec<(&'static str, String)> {
     switches.map(|name| (name, String::from("1"))).into_iter().chain(values).collect()
 }
 
-fn installed() -> Vec<Client> {
+/// Where the clients are installed.
+pub fn cache() -> PathBuf {
     let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let cache = named("CMEM_TEST_CLIENTS").unwrap_or_else(|| {
+    named("CMEM_TEST_CLIENTS").unwrap_or_else(|| {
         let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
         cache.unwrap_or_default().join("cmem-test-clients")
-    });
-    let versions = fs::read_dir(cache).into_iter().flatten().flatten();
+    })
+}
+
+fn installed() -> Vec<Client> {
+    let versions = fs::read_dir(cache()).into_iter().flatten().flatten();
     let client = |version: fs::DirEntry| {
         let packages = fs::read_dir(version.path().join("node_modules/@anthropic-ai")).ok()?;
         let program =

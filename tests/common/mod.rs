@@ -4,6 +4,7 @@
 
 pub mod browser;
 pub mod client;
+pub mod mcp;
 pub mod mock;
 pub mod page;
 pub mod payload;

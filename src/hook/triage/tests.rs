@@ -28,8 +28,27 @@ fn tools_of_the_list_and_of_cmem_itself() {
     for tool in ["TodoWrite", "ToolSearch", "Skill"] {
         assert_eq!(call(tool, json!("x")), Some("skip_tool"), "{tool}");
     }
-    for tool in ["mcp__cmem__search", "mcp__plugin_cmem_cmem__get", "mcp__my-cmem__x"] {
+    for tool in [
+        "mcp__cmem__search",
+        "mcp__plugin_cmem_cmem__search",
+        "mcp__plugin_cmem_cmem__get",
+        "mcp__my-cmem__x",
+    ] {
         assert_eq!(call(tool, json!("x")), Some("own_tool"), "{tool}");
+    }
+    for (tool, input) in [
+        ("ReadMcpResourceTool", json!({"server": "cmem", "uri": "cmem://context"})),
+        ("ReadMcpResourceTool", json!({"server": "plugin:cmem:cmem", "uri": "x"})),
+        ("ReadMcpResourceTool", json!({"server": "memory", "uri": "cmem://context/app"})),
+    ] {
+        assert_eq!(reason(tool, input.clone(), Outcome::Response(json!("x"))), Some("own_tool"), "{input}");
+    }
+    for input in [json!({"server": "docs", "uri": "docs://cmem"}), json!({})] {
+        assert_eq!(
+            reason("ReadMcpResourceTool", input.clone(), Outcome::Response(json!("x"))),
+            None,
+            "{input}"
+        );
     }
     for tool in ["mcp__scmember__x", "mcp__github__cmem", "cmem", "Edit", "mcp__"] {
         assert_eq!(call(tool, json!("x")), None, "{tool}");
