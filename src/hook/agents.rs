@@ -1,6 +1,18 @@
 //! The coding agents that cmem can be registered with, as data.
 
+mod codex;
+mod copilot;
+mod cursor;
+mod dialect;
+mod gemini;
+mod opencode;
+mod said;
+mod windsurf;
+
 use std::fmt;
+
+pub use dialect::silence;
+pub(super) use dialect::{abilities, answer, sender, translate};
 
 /// A client's version, `major.minor.patch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

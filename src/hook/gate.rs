@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::agents;
 use super::decode::{event_name, is_edit, session};
 use super::guard;
 use super::wire::{EventName, Payload, id_of};
@@ -20,7 +21,7 @@ use crate::config::{Paths, ReadGate, Settings};
 use crate::git;
 use crate::log;
 use crate::mode::Mode;
-use crate::model::{Event, EventKind, Identity, Outcome, Timestamp, estimate_tokens};
+use crate::model::{Event, EventKind, Identity, Outcome, Platform, Timestamp, estimate_tokens};
 use crate::privacy::Cleaner;
 use crate::render::{self, GatedFile};
 use crate::retrieve::{self, Ground};
@@ -56,11 +57,22 @@ pub(super) fn asks(event_argument: Option<&str>, value: &Value) -> bool {
 }
 
 /// The answer before a tool runs; nothing mostly.
-pub(super) fn answer(paths: &Paths, settings: &Settings, value: Value, cleaner: &Cleaner) -> Option<String> {
+pub(super) fn answer(
+    paths: &Paths,
+    settings: &Settings,
+    platform: Platform,
+    value: Value,
+    cleaner: &Cleaner,
+) -> Option<String> {
+    let abilities = agents::abilities(platform);
     if settings.read_gate == ReadGate::Off || !paths.memory().exists() {
         return None;
     }
     let asked = asked(value, cleaner)?;
+    let may = if settings.read_gate.blocks(asked.bytes) { abilities.refuses } else { abilities.hints };
+    if !may {
+        return None;
+    }
     let folder = asked.path.parent()?;
     if [&asked.cwd, folder].iter().any(|place| guard::exclusion(place, settings).is_some()) {
         return None;
@@ -71,7 +83,7 @@ pub(super) fn answer(paths: &Paths, settings: &Settings, value: Value, cleaner: 
     if trail.is_private() || is_known || is_binary(&asked.path) {
         return None;
     }
-    match look(paths, settings, &trail, &asked, file) {
+    match look(paths, settings, &trail, (platform, &asked), file) {
         Ok(answer) => answer,
         Err(error) => {
             if matches!(error, StoreError::Corrupt { .. } | StoreError::Io { .. }) {
@@ -109,19 +121,20 @@ fn look(
     paths: &Paths,
     settings: &Settings,
     trail: &Trail,
-    asked: &Asked,
+    (reader, asked): (Platform, &Asked),
     file: String,
 ) -> Result<Option<String>, StoreError> {
     let identity = git::identify(&asked.cwd);
     let store = Store::glance(paths, PATIENCE)?;
     let scope = retrieve::scope(&store, &identity)?;
     let spellings = spellings(&asked.path, &identity);
-    let found = retrieve::about_file(&store, &scope, &spellings, &asked.session, MOST)?;
+    let mut found = retrieve::about_file(&store, &scope, &spellings, &asked.session, MOST)?;
     drop(store);
     let Some(newest) = found.newest else { return Ok(None) };
     if asked.changed_at > newest && !is_by_git(&identity, asked.changed_at) {
         return Ok(None);
     }
+    retrieve::as_read_by(reader, &mut found.memories);
     let is_block = settings.read_gate.blocks(asked.bytes);
     let price = usize::try_from(asked.bytes.div_ceil(4).min(MOST_READ)).unwrap_or(usize::MAX);
     let name = spellings.first().cloned().unwrap_or_default();

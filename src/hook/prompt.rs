@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use super::agents;
 use crate::config::{Paths, Settings};
 use crate::log;
 use crate::mode::Mode;
-use crate::model::{Event, EventKind, Identity};
+use crate::model::{Event, EventKind, Identity, Platform};
 use crate::render;
 use crate::retrieve;
 use crate::spool::{Trail, note_use};
@@ -19,7 +20,10 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// The prompt of an event that may remind of something.
 pub(super) fn asked(event: &Event, settings: &Settings) -> Option<String> {
     let EventKind::Prompt { text, private: false } = &event.kind else { return None };
-    let may = settings.prompt_hits > 0 && event.agent.is_none() && !is_command(text);
+    let may = settings.prompt_hits > 0
+        && agents::abilities(event.platform).prompts
+        && event.agent.is_none()
+        && !is_command(text);
     may.then(|| text.clone())
 }
 
@@ -28,10 +32,10 @@ pub(super) fn recalled(
     paths: &Paths,
     settings: &Settings,
     trail: &Trail,
-    identity: &Identity,
+    asker: (Platform, &Identity),
     prompt: &str,
 ) -> Option<String> {
-    match look(paths, settings, trail, identity, prompt) {
+    match look(paths, settings, trail, asker, prompt) {
         Ok(text) => text,
         Err(error) => {
             if matches!(error, StoreError::Corrupt { .. } | StoreError::Io { .. }) {
@@ -46,7 +50,7 @@ fn look(
     paths: &Paths,
     settings: &Settings,
     trail: &Trail,
-    identity: &Identity,
+    (reader, identity): (Platform, &Identity),
     prompt: &str,
 ) -> Result<Option<String>, StoreError> {
     if !retrieve::may_recall(prompt) || !paths.memory().exists() {
@@ -54,10 +58,11 @@ fn look(
     }
     let store = Store::glance(paths, PATIENCE)?;
     let scope = retrieve::scope(&store, identity)?;
-    let found = retrieve::recall(&store, &scope, prompt, trail.told(), settings.prompt_hits)?;
+    let mut found = retrieve::recall(&store, &scope, prompt, trail.told(), settings.prompt_hits)?;
     if found.is_empty() {
         return Ok(None);
     }
+    retrieve::as_read_by(reader, &mut found);
     let (mode, _) = Mode::load_or_english(settings, paths);
     let told = render::hits(&identity.name, &found, &mode, TOKENS, render::MAX_UNITS);
     // What cannot be remembered as told would be told with every prompt.

@@ -4,7 +4,7 @@ use super::unused as unused_since;
 use super::*;
 use crate::config::Paths;
 use crate::index;
-use crate::model::{Draft, Identity, Priority, Source, SummaryDraft};
+use crate::model::{Draft, Identity, Platform, Priority, Source, SummaryDraft};
 use crate::store::{NewObservation, NewPrompt, NewSummary, Standing, Store, Trace};
 
 struct Fixture {
@@ -100,6 +100,7 @@ pub(super) fn observed(title: &str) -> Observation {
         last_hit_at: None,
         source: Source::Observer,
         session: String::from("s"),
+        platform: None,
         prompt_number: None,
         agent: None,
         model: String::from("test"),
@@ -430,7 +431,8 @@ fn what_the_last_sessions_on_the_branch_changed_counts_as_its_files() {
         let tx = f.store.begin().unwrap();
         let identity = identity(branch);
         let place = tx.place(&identity, &Trace::default()).unwrap();
-        tx.session(session, place.project, &identity, Timestamp(at), Timestamp(at)).unwrap();
+        tx.session(session, Platform::Claude, place.project, &identity, Timestamp(at), Timestamp(at))
+            .unwrap();
         let draft = Draft { files_modified: vec![file.to_owned()], ..titled(title) };
         let new = NewObservation {
             place,
