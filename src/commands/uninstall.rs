@@ -4,19 +4,25 @@ use std::env;
 
 use serde::Serialize;
 
-use super::install::{FileAnswer, carry_out, tell};
+use super::install::{FileAnswer, agent, carry_out, tell};
 use crate::cli::printer::Printer;
 use crate::error::Failure;
 use crate::hook::install::{self, InstallError, Plan, Scope};
+use crate::model::Platform;
 
-/// Remove cmem's hooks from Claude Code
+/// Remove cmem's hooks from Claude Code, or from another coding agent
 ///
 /// Removes exactly the entries that run cmem, from the settings of every scope or of one. What was remembered
 /// stays in the data directory.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  cmem uninstall --dry-run\n  cmem uninstall --scope project")]
+#[command(
+    after_help = "Examples:\n  cmem uninstall --dry-run\n  cmem uninstall --scope project\n  cmem uninstall --for codex"
+)]
 pub struct UninstallArgs {
-    /// Only this settings file; without it all three, as seen from the current directory
+    /// The coding agent; from others than Claude Code the MCP server is removed too
+    #[arg(long = "for", value_name = "AGENT", default_value_t = Platform::Claude)]
+    pub agent: Platform,
+    /// Only the settings of this scope; without it all, as seen from the current directory
     #[arg(long, value_enum)]
     pub scope: Option<Scope>,
     /// Show what would change and write nothing
@@ -35,6 +41,9 @@ struct Answer<'a> {
 /// [`Failure`] when a settings file cannot be read, understood or written. Nothing is written unless all of them
 /// were understood.
 pub fn run(args: &UninstallArgs, printer: &mut Printer) -> Result<(), Failure> {
+    if !args.agent.is_claude() {
+        return agent::unregister(args.agent, args.scope, args.dry_run, printer);
+    }
     let failed = |error: InstallError| Failure::new("uninstall", &error, error.hint());
     let cwd = env::current_dir().unwrap_or_default();
     let program = install::program().map_err(failed)?;
