@@ -141,33 +141,30 @@ impl AgentPlan {
             return Err(wrong((String::from("the file"), "an object")));
         }
         for part in parts {
-            // One change at a time: each moves the places of the others.
-            loop {
-                let change = match part {
-                    Part::Hooks { form, events } => {
-                        if self.changes.is_empty() {
-                            let own = hooks::own(&document, program).map_err(wrong)?;
-                            self.programs.extend(own.into_iter().map(|entry| entry.program));
-                        }
-                        match wish {
-                            Wish::Install => {
-                                hooks::install(&mut document, (*form, events), (platform, program))
-                            }
-                            Wish::Uninstall => hooks::uninstall(&mut document, program),
-                        }
-                        .map_err(wrong)?
-                    }
-                    Part::Server { servers, value } => {
-                        self.programs.extend(server::in_json(&document, servers));
-                        let wanted = (wish == Wish::Install).then_some(value);
-                        server::change_json(&mut document, servers, wanted).map_err(wrong)?
-                    }
-                    Part::Table { .. } | Part::File { .. } | Part::Block { .. } => None,
-                };
-                match change {
-                    Some(change) => self.changes.push(change),
-                    None => break,
+            match part {
+                Part::Hooks { .. } => {
+                    let own = hooks::own(&document, program).map_err(wrong)?;
+                    self.programs.extend(own.into_iter().map(|entry| entry.program));
                 }
+                Part::Server { servers, .. } => self.programs.extend(server::in_json(&document, servers)),
+                Part::Table { .. } | Part::File { .. } | Part::Block { .. } => {}
+            }
+        }
+        for part in parts {
+            let mut next = || match (part, wish) {
+                (Part::Hooks { form, events }, Wish::Install) => {
+                    hooks::install(&mut document, (*form, events), (platform, program))
+                }
+                (Part::Hooks { .. }, Wish::Uninstall) => hooks::uninstall(&mut document, program),
+                (Part::Server { servers, value }, wish) => {
+                    let wanted = (wish == Wish::Install).then_some(value);
+                    server::change_json(&mut document, servers, wanted)
+                }
+                (Part::Table { .. } | Part::File { .. } | Part::Block { .. }, _) => Ok(None),
+            };
+            // One change at a time: each moves the places of the others.
+            while let Some(change) = next().map_err(wrong)? {
+                self.changes.push(change);
             }
         }
         let is_left_over = wish == Wish::Uninstall
