@@ -227,6 +227,13 @@ pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event) {
         next(paths, trail, &file, |_| Some(Then::Edited));
         return;
     }
+    if tool == "apply_patch" {
+        for file in patched(input).map(|path| name_of(&Path::new(&event.cwd).join(path))) {
+            let _ = trail.add_edit(&file);
+            next(paths, trail, &file, |_| Some(Then::Edited));
+        }
+        return;
+    }
     if trail.gates().is_empty() {
         return;
     }
@@ -258,6 +265,16 @@ fn next(paths: &Paths, trail: &Trail, file: &str, then: impl Fn(&Gate) -> Option
     {
         note_next(paths, gate, then);
     }
+}
+
+/// The files that a patch changes, in the form of Codex: the whole argument, or one of its fields.
+fn patched(input: &Value) -> impl Iterator<Item = &str> {
+    let fields = ["command", "patchText", "input"].into_iter().filter_map(|name| input.get(name)?.as_str());
+    let text = input.as_str().into_iter().chain(fields).next().unwrap_or_default();
+    text.lines().filter_map(|line| {
+        let changed = ["*** Update File: ", "*** Add File: ", "*** Move to: "];
+        changed.iter().find_map(|label| line.strip_prefix(label)).map(str::trim)
+    })
 }
 
 fn file_of(event: &Event, input: &Value) -> Option<String> {
@@ -295,6 +312,15 @@ mod tests {
         for other in ["", "cmem", "cmem search get 5", "git get 5", "cmem gets 5"] {
             assert_eq!(got(other), Vec::<i64>::new(), "{other}");
         }
+    }
+
+    #[test]
+    fn files_of_a_patch() {
+        let text = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n-x\n+y\n*** Add File: c/d.rs\n+z\n*** End Patch";
+        for input in [json!(text), json!({"command": text}), json!({"patchText": text})] {
+            assert_eq!(patched(&input).collect::<Vec<_>>(), ["a.rs", "b.rs", "c/d.rs"]);
+        }
+        assert_eq!(patched(&json!({"command": ["x"]})).count(), 0);
     }
 
     #[test]

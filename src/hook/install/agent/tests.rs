@@ -73,7 +73,7 @@ fn registering_adds_and_taking_out_gives_the_old_file_back() {
         let (_, changes) = apply(of(platform, name, folder.path()), platform, Wish::Install);
         assert!(!changes.is_empty(), "{name}");
         let once = fs::read_to_string(&file).unwrap();
-        for line in before.lines().filter(|line| !line.trim().is_empty() && line.contains("//")) {
+        for line in before.lines().filter(|line| !line.trim().is_empty() && line.contains(" //")) {
             let comment = &line[line.rfind("//").unwrap()..];
             assert!(once.contains(comment), "{name}: {comment}\n{once}");
         }
