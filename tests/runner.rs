@@ -15,6 +15,7 @@ mod common;
 mod adopt;
 mod adopt_matrix;
 mod ageing;
+mod agents;
 mod architecture;
 mod carry;
 mod claude_code;

@@ -23,7 +23,7 @@ use crate::commands::review::ReviewArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::supersede::SupersedeArgs;
 use crate::commands::uninstall::UninstallArgs;
-use crate::model::{Status, Timestamp};
+use crate::model::{Platform, Status, Timestamp};
 use crate::retrieve::RecordKind;
 
 /// Memory across sessions for coding agents: hooks capture, a drainer distils, the next session recalls.
@@ -149,10 +149,15 @@ pub enum Command {
 
 /// Arguments of `cmem hook`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cmem hook < event.json\n  cmem hook PostToolUse < event.json")]
+#[command(
+    after_help = "Example:\n  cmem hook < event.json\n  cmem hook PostToolUse < event.json\n  cmem hook --agent codex Stop < event.json"
+)]
 pub struct HookArgs {
     /// Event name, where the input does not hold it
     pub event: Option<String>,
+    /// The coding agent that calls; without it Claude Code
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<Platform>,
 }
 
 /// Arguments of `cmem drain`.
@@ -231,6 +236,9 @@ pub struct FilterArgs {
     /// Only records of this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Only records of sessions of these coding agents
+    #[arg(long = "platform", value_name = "AGENT", value_delimiter = ',')]
+    pub platforms: Vec<Platform>,
     /// Only these kinds of record
     #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     pub kinds: Vec<KindName>,
@@ -251,6 +259,7 @@ impl FilterArgs {
             && self.since.is_none()
             && self.until.is_none()
             && self.session.is_none()
+            && self.platforms.is_empty()
             && self.kinds.is_empty()
             && self.statuses.is_empty()
             && self.scope.project.is_none()

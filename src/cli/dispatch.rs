@@ -13,15 +13,15 @@ use super::printer::Printer;
 use crate::commands;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::model::Caller;
+use crate::model::{Caller, Platform};
 
 /// Runs the command that the process was called with.
 pub fn run() -> ExitCode {
     // What is observed is nobody else's to read: every file that this process makes is the user's alone.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let words: Vec<OsString> = env::args_os().collect();
-    if let Some(event) = hook_event(&words) {
-        commands::hook::run(event, None);
+    if let Some(HookCall { platform, event }) = hook_call(&words) {
+        commands::hook::run(platform, event, None);
         return ExitCode::SUCCESS;
     }
     let cli = match Cli::try_parse_from(&words) {
@@ -40,15 +40,29 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// The hot path: `cmem hook [EVENT]` and nothing else, before any argument parser is built.
-fn hook_event(words: &[OsString]) -> Option<Option<&str>> {
-    match words.get(1..)? {
-        [command] if command == "hook" => Some(None),
-        [command, event] if command == "hook" => {
-            event.to_str().filter(|word| !word.starts_with('-')).map(Some)
-        }
-        _ => None,
+/// What a plain call of a hook says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct HookCall<'a> {
+    platform: Option<Platform>,
+    event: Option<&'a str>,
+}
+
+/// The hot path: `cmem hook [--agent NAME] [EVENT]` and nothing else, before any argument parser is built.
+fn hook_call(words: &[OsString]) -> Option<HookCall<'_>> {
+    let (command, rest) = words.get(1..)?.split_first()?;
+    if command != "hook" {
+        return None;
     }
+    let (platform, rest) = match rest {
+        [flag, name, rest @ ..] if flag == "--agent" => (Some(Platform::from_name(name.to_str()?)?), rest),
+        rest => (None, rest),
+    };
+    let event = match rest {
+        [] => None,
+        [event] => Some(event.to_str().filter(|word| !word.starts_with('-'))?),
+        _ => return None,
+    };
+    Some(HookCall { platform, event })
 }
 
 /// Help and version are data; a wrong call is exit code 2, which a client would take for a blocking answer
@@ -65,7 +79,12 @@ fn not_understood(words: &[OsString], error: &clap::Error) -> ExitCode {
         };
     }
     if words.get(1).is_some_and(|command| command == "hook") {
+        if words.iter().any(|word| word.to_string_lossy().starts_with("--agent")) {
+            // Of an agent that this version does not know.
+            return ExitCode::SUCCESS;
+        }
         commands::hook::run(
+            None,
             words.get(2).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-')),
             None,
         );
@@ -81,7 +100,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
     })?;
     match &cli.command {
         Command::Hook(args) => {
-            commands::hook::run(args.event.as_deref(), cli.global.data_dir.as_deref());
+            commands::hook::run(args.agent, args.event.as_deref(), cli.global.data_dir.as_deref());
             Ok(())
         }
         Command::Drain(args) => commands::drain::run(args, &paths, printer),
@@ -140,10 +159,24 @@ mod tests {
 
     #[test]
     fn a_hook_call_needs_no_parser() {
-        assert_eq!(hook_event(&words("cmem hook")), Some(None));
-        assert_eq!(hook_event(&words("cmem hook Stop")), Some(Some("Stop")));
-        for other in ["cmem", "cmem hook --help", "cmem search hook", "cmem hook Stop --data-dir x"] {
-            assert_eq!(hook_event(&words(other)), None, "{other}");
+        let call = |platform, event| Some(HookCall { platform, event });
+        for (text, expected) in [
+            ("cmem hook", call(None, None)),
+            ("cmem hook Stop", call(None, Some("Stop"))),
+            ("cmem hook --agent codex", call(Some(Platform::Codex), None)),
+            ("cmem hook --agent copilot agentStop", call(Some(Platform::Copilot), Some("agentStop"))),
+        ] {
+            assert_eq!(hook_call(&words(text)), expected, "{text}");
+        }
+        for other in [
+            "cmem",
+            "cmem hook --help",
+            "cmem search hook",
+            "cmem hook Stop --data-dir x",
+            "cmem hook --agent",
+            "cmem hook --agent nobody Stop",
+        ] {
+            assert_eq!(hook_call(&words(other)), None, "{other}");
         }
     }
 }

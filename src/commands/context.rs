@@ -9,7 +9,7 @@ use crate::config::Paths;
 use crate::error::Failure;
 use crate::git;
 use crate::mode::Mode;
-use crate::model::{Caller, estimate_tokens};
+use crate::model::{Caller, Platform, estimate_tokens};
 use crate::render::{self, RenderedContext};
 use crate::retrieve::{self, Branch};
 
@@ -42,8 +42,9 @@ pub fn run(args: &ScopeArgs, caller: &Caller, paths: &Paths, printer: &mut Print
             });
             let branch = Branch { ground: place.ground.clone(), ..branch.unwrap_or_default() };
             let most = settings.context_observations;
-            let plan = retrieve::context(store, &place.scope, name, &branch, most, &[])
+            let mut plan = retrieve::context(store, &place.scope, name, &branch, most, &[])
                 .map_err(|error| reader::store_failure(WHAT, &error))?;
+            retrieve::as_read_by(Platform::Claude, &mut plan.observations);
             render::context(&plan, &mode, settings.context_tokens, render::MAX_UNITS)
         }
         _ => RenderedContext::default(),

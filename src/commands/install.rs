@@ -1,5 +1,6 @@
-//! `cmem install`: registers cmem's hooks with Claude Code.
+//! `cmem install`: registers cmem's hooks with Claude Code, or with another agent.
 
+pub(crate) mod agent;
 mod plugin;
 mod prices;
 
@@ -13,18 +14,22 @@ use crate::config::Paths;
 use crate::error::Failure;
 use crate::hook::agents::{CLAUDE_CODE, Version};
 use crate::hook::install::{self, Change, InstallError, Plan, Scope};
+use crate::model::Platform;
 
-/// Register cmem's hooks with Claude Code
+/// Register cmem's hooks with Claude Code, or with another coding agent
 ///
 /// Adds cmem's entries to Claude Code's settings and leaves everything else in the file as it is. The file as it
 /// was is kept beside it (settings.json.cmem-backup). Run again, it changes nothing, or corrects the entries after
 /// the program was moved or Claude Code was updated.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  cmem install --dry-run\n  cmem install --scope local\n  cmem install --plugin"
+    after_help = "Examples:\n  cmem install --dry-run\n  cmem install --scope local\n  cmem install --plugin\n  cmem install --for codex"
 )]
 pub struct InstallArgs {
-    /// Which settings file to change
+    /// The coding agent; others than Claude Code get the MCP server too
+    #[arg(long = "for", value_name = "AGENT", default_value_t = Platform::Claude)]
+    pub agent: Platform,
+    /// Which settings to change; other agents have no local scope
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub scope: Scope,
     /// Show what would change and write nothing
@@ -64,6 +69,9 @@ pub(super) struct FileAnswer<'a> {
 /// # Errors
 /// [`Failure`] when the settings file cannot be read, understood or written; it is unchanged then.
 pub fn run(args: &InstallArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    if !args.agent.is_claude() {
+        return agent::register(args.agent, args.scope, args.dry_run, printer);
+    }
     if let Some(folder) = &args.package {
         return plugin::package(folder, args.dry_run, printer);
     }

@@ -150,6 +150,7 @@ pub(super) fn filter(args: &FilterArgs, mode: &Mode, place: &Place) -> Filter {
         since: args.since,
         until: args.until,
         session: args.session.clone(),
+        platforms: args.platforms.clone(),
         statuses: args.statuses.iter().map(|status| (*status).into()).collect(),
         ground: place.ground.clone(),
         ..Filter::all(place.scope.clone())

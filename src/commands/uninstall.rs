@@ -6,24 +6,28 @@ use std::env;
 
 use serde::Serialize;
 
-use super::install::{FileAnswer, carry_out, tell};
+use super::install::{FileAnswer, agent, carry_out, tell};
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
 use crate::hook::install::{self, InstallError, Plan, Scope};
+use crate::model::Platform;
 
 const WHAT: &str = "uninstall";
 
-/// Take cmem out of Claude Code
+/// Take cmem out of Claude Code, or of another coding agent
 ///
 /// Removes exactly the entries that run cmem from the settings of every scope or of one, and the plugin with everything that
 /// Claude Code keeps of it. What was remembered stays in the data directory.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  cmem uninstall --dry-run\n  cmem uninstall --scope project\n  cmem uninstall --plugin"
+    after_help = "Examples:\n  cmem uninstall --dry-run\n  cmem uninstall --scope project\n  cmem uninstall --plugin\n  cmem uninstall --for codex"
 )]
 pub struct UninstallArgs {
-    /// Only this settings file; without it all three, as seen from the current directory, and the plugin
+    /// The coding agent; from others than Claude Code the MCP server is removed too
+    #[arg(long = "for", value_name = "AGENT", default_value_t = Platform::Claude)]
+    pub agent: Platform,
+    /// Only the settings of this scope; without it all, as seen from the current directory, and the plugin
     #[arg(long, value_enum)]
     pub scope: Option<Scope>,
     /// Only the plugin
@@ -46,6 +50,9 @@ struct Answer<'a> {
 /// [`Failure`] when a settings file or a file of the plugin cannot be read, understood or written. Nothing is written unless
 /// all of them were understood.
 pub fn run(args: &UninstallArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
+    if !args.agent.is_claude() {
+        return agent::unregister(args.agent, args.scope, args.dry_run, printer);
+    }
     let failed = |error: InstallError| Failure::new(WHAT, &error, error.hint());
     plans(args).map_err(failed)?;
     let plugin = match args.scope {

@@ -237,7 +237,7 @@ impl Memory {
         let trace = adopt::trace(&claimed.identity);
         let transaction = self.store.begin()?;
         let place = transaction.place(&claimed.identity, &trace)?;
-        transaction.session(session, place.project, &claimed.identity, first.at, last.at)?;
+        transaction.session(session, first.platform, place.project, &claimed.identity, first.at, last.at)?;
         let mut prompt_number = transaction.prompt_number_at(session, first.at)?;
         let mut highest = transaction.last_prompt_number(session)?.unwrap_or(0);
         for event in &claimed.events {

@@ -43,8 +43,16 @@ fn last_message(tail: &str) -> Option<String> {
     for line in tail.lines().rev() {
         let Ok(entry) = serde_json::from_str::<Value>(line) else { continue };
         let is_side = entry["isSidechain"] == true || entry["isApiErrorMessage"] == true;
-        match entry["type"].as_str() {
+        // Claude Code's type, Cursor's role.
+        match entry["type"].as_str().or(entry["role"].as_str()) {
             Some("assistant") if !is_side => blocks.extend(text_of(&entry["message"]["content"])),
+            // Copilot CLI: one line for each message, many to a turn.
+            Some("assistant.message") => {
+                if let Some(text) = text_of(&entry["data"]["content"]).filter(|text| !text.is_empty()) {
+                    return Some(text);
+                }
+            }
+            Some("user.message") => return None,
             Some("user") if !blocks.is_empty() => break,
             Some("user") if !is_side => return None,
             _ => {}
@@ -80,6 +88,24 @@ mod tests {
     fn joins_the_blocks_of_the_last_turn_only() {
         let tail = [USER, &assistant("old"), USER, &assistant("one"), "torn {", &assistant("two")].join("\n");
         assert_eq!(last_message(&tail).as_deref(), Some("one\ntwo"));
+    }
+
+    #[test]
+    fn other_agents_write_other_lines() {
+        let cursor = [
+            r#"{"role":"user","message":{"content":[{"type":"text","text":"hi"}]}}"#,
+            r#"{"role":"assistant","message":{"content":[{"type":"text","text":"hello"}]}}"#,
+        ];
+        assert_eq!(last_message(&cursor.join("\n")).as_deref(), Some("hello"));
+        let copilot = [
+            r#"{"type":"user.message","data":{"content":"hi"}}"#,
+            r#"{"type":"assistant.message","data":{"content":"looking"}}"#,
+            r#"{"type":"assistant.message","data":{"content":"found it"}}"#,
+            r#"{"type":"assistant.message","data":{"content":"","toolRequests":[{}]}}"#,
+            r#"{"type":"assistant.turn_end","data":{"turnId":"0"}}"#,
+        ];
+        assert_eq!(last_message(&copilot.join("\n")).as_deref(), Some("found it"));
+        assert_eq!(last_message(copilot[0]), None);
     }
 
     #[test]

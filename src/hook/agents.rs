@@ -1,6 +1,18 @@
 //! The coding agents that cmem can be registered with, as data.
 
+mod codex;
+mod copilot;
+mod cursor;
+mod dialect;
+mod gemini;
+mod opencode;
+mod said;
+mod windsurf;
+
 use std::fmt;
+
+pub use dialect::silence;
+pub(super) use dialect::{abilities, answer, sender, translate};
 
 /// A client's version, `major.minor.patch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,24 +101,4 @@ pub static CLAUDE_CODE: AgentKind = AgentKind {
 };
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::hook::wire::EventName;
-
-    #[test]
-    fn every_registered_event_is_understood() {
-        for event in CLAUDE_CODE.events {
-            assert_eq!(EventName::from_name(event.name).name(), event.name);
-        }
-    }
-
-    #[test]
-    fn versions() {
-        assert_eq!(Version::find("2.1.197 (Claude Code)"), Some(Version(2, 1, 197)));
-        assert_eq!(Version::find("claude v2.0.77-beta.1"), Some(Version(2, 0, 77)));
-        for text in ["", "Claude Code", "2.1", "x.y.z", "2.1.beta"] {
-            assert_eq!(Version::find(text), None, "{text}");
-        }
-        assert!(Version(2, 1, 9) < Version(2, 1, 112));
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ pub(super) use delivery::Delivery;
 pub(super) use patch::is_edit;
 
 use super::wire::{EventName, Payload, id_of, text_of};
-use crate::model::{Agent, Event, EventKind, OBSERVER_MARKER, Outcome, StartSource, Timestamp};
+use crate::model::{Agent, Event, EventKind, OBSERVER_MARKER, Outcome, Platform, StartSource, Timestamp};
 use crate::privacy::{self, Cleaner};
 
 /// Most characters of an id; longer ones are replaced by a digest.
@@ -71,11 +71,12 @@ impl Ignored {
     }
 }
 
-/// Decodes and cleans one payload. The event's name comes from the payload, else from the command line.
+/// Decodes and cleans one payload in the terms of Claude Code, which `agents::translate` puts others in. The event's name comes from the payload, else from the command line.
 ///
 /// # Errors
 /// [`Ignored`] when there is nothing to keep.
 pub fn decode(
+    platform: Platform,
     event_argument: Option<&str>,
     value: Value,
     cleaner: &Cleaner,
@@ -96,13 +97,13 @@ pub fn decode(
     let kind = kind(name, &mut payload, screened)?;
     let session = session(&payload);
     let agent = agent(name, &payload);
-    let delivery = Delivery::new(&session, name, agent.as_ref(), &payload, &kind);
+    let delivery = Delivery::new(platform, &session, name, agent.as_ref(), &payload, &kind);
     let cwd = match &kind {
         // It happens in the worktree, wherever the session stands.
         EventKind::WorktreeRemove { path } => path.clone(),
         _ => payload.cwd.as_str().unwrap_or_default().to_owned(),
     };
-    Ok(Decoded { event: Event { session, at: now, cwd, agent, kind }, delivery })
+    Ok(Decoded { event: Event { session, platform, at: now, cwd, agent, kind }, delivery })
 }
 
 /// The event that a payload is about.

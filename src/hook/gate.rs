@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::agents;
 use super::decode::{event_name, is_edit, session};
 use super::guard;
 use super::triage;
@@ -21,7 +22,7 @@ use crate::config::{Paths, ReadGate, Settings};
 use crate::git;
 use crate::log;
 use crate::mode::Mode;
-use crate::model::{Event, EventKind, Identity, Outcome, Timestamp, estimate_tokens};
+use crate::model::{Event, EventKind, Identity, Outcome, Platform, Timestamp, estimate_tokens};
 use crate::privacy::Cleaner;
 use crate::render::{self, GatedFile};
 use crate::retrieve::{self, Ground};
@@ -57,11 +58,22 @@ pub(super) fn asks(event_argument: Option<&str>, value: &Value) -> bool {
 }
 
 /// The answer before a tool runs; nothing mostly.
-pub(super) fn answer(paths: &Paths, settings: &Settings, value: Value, cleaner: &Cleaner) -> Option<String> {
+pub(super) fn answer(
+    paths: &Paths,
+    settings: &Settings,
+    platform: Platform,
+    value: Value,
+    cleaner: &Cleaner,
+) -> Option<String> {
+    let abilities = agents::abilities(platform);
     if settings.read_gate == ReadGate::Off || !paths.memory().exists() {
         return None;
     }
     let asked = asked(value, cleaner)?;
+    let may = if settings.read_gate.blocks(asked.bytes) { abilities.refuses } else { abilities.hints };
+    if !may {
+        return None;
+    }
     let folder = asked.path.parent()?;
     if [&asked.cwd, folder].iter().any(|place| guard::exclusion(place, settings).is_some()) {
         return None;
@@ -72,7 +84,7 @@ pub(super) fn answer(paths: &Paths, settings: &Settings, value: Value, cleaner: 
     if trail.is_private() || is_known || is_binary(&asked.path) {
         return None;
     }
-    match look(paths, settings, &trail, &asked, file) {
+    match look(paths, settings, &trail, (platform, &asked), file) {
         Ok(answer) => answer,
         Err(error) => {
             if matches!(error, StoreError::Corrupt { .. } | StoreError::Io { .. }) {
@@ -110,19 +122,20 @@ fn look(
     paths: &Paths,
     settings: &Settings,
     trail: &Trail,
-    asked: &Asked,
+    (reader, asked): (Platform, &Asked),
     file: String,
 ) -> Result<Option<String>, StoreError> {
     let identity = git::identify(&asked.cwd);
     let store = Store::glance(paths, PATIENCE)?;
     let scope = retrieve::scope(&store, &identity)?;
     let spellings = spellings(&asked.path, &identity);
-    let found = retrieve::about_file(&store, &scope, &spellings, &asked.session, MOST)?;
+    let mut found = retrieve::about_file(&store, &scope, &spellings, &asked.session, MOST)?;
     drop(store);
     let Some(newest) = found.newest else { return Ok(None) };
     if asked.changed_at > newest && !is_by_git(&identity, asked.changed_at) {
         return Ok(None);
     }
+    retrieve::as_read_by(reader, &mut found.memories);
     let is_block = settings.read_gate.blocks(asked.bytes);
     let price = usize::try_from(asked.bytes.div_ceil(4).min(MOST_READ)).unwrap_or(usize::MAX);
     let name = spellings.first().cloned().unwrap_or_default();
@@ -216,6 +229,13 @@ pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event, counts: &impl 
         next(paths, trail, &file, |_| Some(Then::Edited).filter(|_| counts()));
         return;
     }
+    if tool == "apply_patch" {
+        for file in patched(input).map(|path| name_of(&Path::new(&event.cwd).join(path))) {
+            let _ = trail.add_edit(&file);
+            next(paths, trail, &file, |_| Some(Then::Edited).filter(|_| counts()));
+        }
+        return;
+    }
     if trail.gates().is_empty() {
         return;
     }
@@ -257,6 +277,16 @@ fn next(paths: &Paths, trail: &Trail, file: &str, then: impl Fn(&Gate) -> Option
     {
         note_next(paths, gate, then);
     }
+}
+
+/// The files that a patch changes, in the form of Codex: the whole argument, or one of its fields.
+fn patched(input: &Value) -> impl Iterator<Item = &str> {
+    let fields = ["command", "patchText", "input"].into_iter().filter_map(|name| input.get(name)?.as_str());
+    let text = input.as_str().into_iter().chain(fields).next().unwrap_or_default();
+    text.lines().filter_map(|line| {
+        let changed = ["*** Update File: ", "*** Add File: ", "*** Move to: "];
+        changed.iter().find_map(|label| line.strip_prefix(label)).map(str::trim)
+    })
 }
 
 fn file_of(event: &Event, input: &Value) -> Option<String> {
@@ -324,6 +354,15 @@ mod tests {
         let blocks = json!([{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]);
         assert_eq!(text_of_blocks(&blocks), "ab");
         assert_eq!(text_of_blocks(&json!({ "content": blocks })), "ab");
+    }
+
+    #[test]
+    fn files_of_a_patch() {
+        let text = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n-x\n+y\n*** Add File: c/d.rs\n+z\n*** End Patch";
+        for input in [json!(text), json!({"command": text}), json!({"patchText": text})] {
+            assert_eq!(patched(&input).collect::<Vec<_>>(), ["a.rs", "b.rs", "c/d.rs"]);
+        }
+        assert_eq!(patched(&json!({"command": ["x"]})).count(), 0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Registration with the agent: a few entries in a settings file that belongs to somebody else.
 
+pub mod agent;
 mod command;
 mod document;
 mod file;
@@ -18,6 +19,7 @@ pub use version::installed_version;
 use self::document::Document;
 use super::agents::CLAUDE_CODE;
 use crate::git;
+use crate::model::Platform;
 
 /// Which settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -51,6 +53,25 @@ pub enum InstallError {
     /// Neither the agent's own variable nor a home directory says where its settings are.
     #[error("neither CLAUDE_CONFIG_DIR nor HOME is set")]
     NoHome,
+    /// Nothing says where the settings of another agent are.
+    #[error("HOME is not set")]
+    NoUserFolder,
+    /// The agent has no settings of this scope.
+    #[error("{} has no {scope} scope", platform.title())]
+    NoScope {
+        /// The agent.
+        platform: Platform,
+        /// The scope that was asked for.
+        scope: Scope,
+    },
+    /// The file is not TOML; the reason names line and column.
+    #[error("{path} is not valid TOML: {reason}")]
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// Where it stops making sense.
+        reason: String,
+    },
     /// The path of the running binary cannot be found, or is not text.
     #[error("the path of this program: {0}")]
     Program(String),
@@ -100,7 +121,9 @@ impl InstallError {
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NoHome => "set HOME",
+            Self::NoHome | Self::NoUserFolder => "set HOME",
+            Self::NoScope { .. } => "leave --scope out, or see the table of agents in the README",
+            Self::Toml { .. } => "mend the file and run the command again; nothing was changed",
             Self::Program(_) => "run cmem by the full path of its file",
             Self::Read { .. } => "make the file readable for you",
             Self::Parse { .. } => {

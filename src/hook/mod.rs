@@ -15,6 +15,7 @@ mod reply;
 mod triage;
 mod wire;
 
+use std::env;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
@@ -30,19 +31,49 @@ pub use read::{ReadError, parse_value, read_value};
 use crate::config::{Paths, Settings, Sources};
 use crate::drain;
 use crate::git;
-use crate::model::{Event, EventKind, Identity, Timestamp};
+use crate::model::{Event, EventKind, Identity, Platform, Timestamp};
 use crate::privacy::Cleaner;
 use crate::spool::{Arrival, Pause, SpoolError, Trail};
 
 /// How long stdin may stay incomplete: some clients never close it, some never write to it.
 const STDIN_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Handles one hook call; returns what belongs on stdout, if anything.
-pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl AsFd) -> Option<String> {
+/// Handles one hook call; returns what belongs on stdout, if anything. Without a `platform` it is Claude Code that calls,
+/// or an agent whose payload says so.
+pub fn run(
+    platform: Option<Platform>,
+    event_argument: Option<&str>,
+    data_dir: Option<&Path>,
+    stdin: impl AsFd,
+) -> Option<String> {
     if guard::is_observer() {
         return None;
     }
     let value = read_value(stdin, STDIN_PATIENCE).ok()?;
+    let platform = platform.unwrap_or_else(|| agents::sender(&value));
+    let value = somewhere(platform, agents::translate(platform, event_argument, value)?);
+    let reply = heard(platform, event_argument, data_dir, value)?;
+    agents::answer(platform, reply)
+}
+
+/// Some agents do not say where it happens: they start their hooks there.
+fn somewhere(platform: Platform, mut value: Value) -> Value {
+    if let (false, Value::Object(fields)) = (platform.is_claude(), &mut value)
+        && fields.get("cwd").is_none_or(|cwd| cwd.as_str().is_none_or(str::is_empty))
+        && let Ok(cwd) = env::current_dir()
+    {
+        fields.insert(String::from("cwd"), Value::from(cwd.to_string_lossy()));
+    }
+    value
+}
+
+/// Handles a payload in the terms of Claude Code; the answer is in its form.
+fn heard(
+    platform: Platform,
+    event_argument: Option<&str>,
+    data_dir: Option<&Path>,
+    value: Value,
+) -> Option<String> {
     let paths = Paths::resolve(data_dir).ok()?;
     let (settings, _) = Settings::resolve_lenient(
         &Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only()),
@@ -52,9 +83,9 @@ pub fn run(event_argument: Option<&str>, data_dir: Option<&Path>, stdin: impl As
     }
     let cleaner = Cleaner::new(&settings.redact_patterns);
     if gate::asks(event_argument, &value) {
-        return gate::answer(&paths, &settings, value, &cleaner);
+        return gate::answer(&paths, &settings, platform, value, &cleaner);
     }
-    let decoded = match decode(event_argument, value, &cleaner, Timestamp::now()) {
+    let decoded = match decode(platform, event_argument, value, &cleaner, Timestamp::now()) {
         Ok(decoded) => decoded,
         Err(ignored) => {
             if ignored.counts() {
@@ -101,7 +132,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
         }
         _ => Ok(None),
     };
-    let asked = prompt::asked(&event, settings).and_then(|text| Some((text, identity.clone()?)));
+    let asked = prompt::asked(&event, settings).and_then(|asked| Some((asked, identity.clone()?)));
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let wakes = wakes_drainer(paths, &event, settings);
     let places = identity.is_some().then(|| event.cwd.clone());
@@ -114,8 +145,8 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
         trail.add_place(&cwd)?;
     }
     // The prompt is kept already, whatever becomes of this.
-    let recalled = asked.and_then(|(text, identity)| {
-        prompt::recalled(paths, settings, &trail, &identity, &text, &may_answer)
+    let recalled = asked.and_then(|(asked, identity)| {
+        prompt::recalled(paths, settings, &trail, &identity, &asked, &may_answer)
     });
     if wakes || length.is_long() {
         drain::wake(paths, settings);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{arrival, decode, guard, skipped, triage};
 use crate::config::Settings;
 use crate::git;
-use crate::model::{EventKind, Identity, Timestamp};
+use crate::model::{EventKind, Identity, Platform, Timestamp};
 use crate::privacy::Cleaner;
 use crate::spool::Arrival;
 
@@ -42,7 +42,7 @@ impl<'a> Past<'a> {
         branch: Option<&str>,
         private: &mut bool,
     ) -> Option<Arrival> {
-        let decoded = match decode(None, payload, &self.cleaner, at) {
+        let decoded = match decode(Platform::Claude, None, payload, &self.cleaner, at) {
             Ok(decoded) => decoded,
             Err(ignored) => return ignored.counts().then(|| skipped(ignored.reason())),
         };

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use super::agents;
 use crate::config::{Paths, Settings};
 use crate::log;
 use crate::mode::Mode;
-use crate::model::{Event, EventKind, Identity};
+use crate::model::{Event, EventKind, Identity, Platform};
 use crate::render;
-use crate::retrieve;
+use crate::retrieve::{self, Known};
 use crate::spool::{Trail, note_use};
 use crate::store::{Store, StoreError};
 
@@ -16,11 +17,21 @@ const TOKENS: usize = 300;
 /// The look at the memory takes a few milliseconds; a prompt waits no longer than this for it.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The prompt of an event that may remind of something.
-pub(super) fn asked(event: &Event, settings: &Settings) -> Option<String> {
+/// A prompt that may remind of something.
+pub(super) struct Asked {
+    text: String,
+    session: String,
+    platform: Platform,
+}
+
+/// The prompt of an event, if it may.
+pub(super) fn asked(event: &Event, settings: &Settings) -> Option<Asked> {
     let EventKind::Prompt { text, private: false } = &event.kind else { return None };
-    let may = settings.prompt_hits > 0 && event.agent.is_none() && !is_command(text);
-    may.then(|| text.clone())
+    let may = settings.prompt_hits > 0
+        && agents::abilities(event.platform).prompts
+        && event.agent.is_none()
+        && !is_command(text);
+    may.then(|| Asked { text: text.clone(), session: event.session.clone(), platform: event.platform })
 }
 
 /// What the answer to a prompt tells; nothing where the memory cannot be read at once.
@@ -29,10 +40,10 @@ pub(super) fn recalled(
     settings: &Settings,
     trail: &Trail,
     identity: &Identity,
-    prompt: &str,
+    asked: &Asked,
     may_answer: &impl Fn() -> bool,
 ) -> Option<String> {
-    match look(paths, settings, trail, identity, prompt, may_answer) {
+    match look(paths, settings, trail, identity, asked, may_answer) {
         Ok(text) => text,
         Err(error) => {
             if matches!(error, StoreError::Corrupt { .. } | StoreError::Io { .. }) {
@@ -48,18 +59,20 @@ fn look(
     settings: &Settings,
     trail: &Trail,
     identity: &Identity,
-    prompt: &str,
+    asked: &Asked,
     may_answer: &impl Fn() -> bool,
 ) -> Result<Option<String>, StoreError> {
-    if !retrieve::may_recall(prompt) || !paths.memory().exists() {
+    if !retrieve::may_recall(&asked.text) || !paths.memory().exists() {
         return Ok(None);
     }
     let store = Store::glance(paths, PATIENCE)?;
     let scope = retrieve::scope(&store, identity)?;
-    let found = retrieve::recall(&store, &scope, prompt, trail.told(), settings.prompt_hits)?;
+    let known = Known { session: &asked.session, told: trail.told() };
+    let mut found = retrieve::recall(&store, &scope, &asked.text, &known, settings.prompt_hits)?;
     if found.is_empty() || !may_answer() {
         return Ok(None);
     }
+    retrieve::as_read_by(asked.platform, &mut found);
     let (mode, _) = Mode::load_or_english(settings, paths);
     let told = render::hits(&identity.name, &found, &mode, TOKENS, render::MAX_UNITS);
     // What cannot be remembered as told would be told with every prompt.

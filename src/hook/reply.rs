@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::agents;
 use crate::adopt;
 use crate::config::{Paths, Settings};
 use crate::git;
 use crate::log;
 use crate::mode::{Mode, fill};
-use crate::model::{Event, Identity, StartSource, Timestamp};
+use crate::model::{Event, Identity, Platform, StartSource, Timestamp};
 use crate::render;
 use crate::retrieve::{self, Branch, Ground};
 use crate::spool::{Pause, Relief, SessionState, Shown, Spool, SpoolError, Trail};
@@ -41,8 +42,8 @@ pub(super) fn session_start(
     // Read only when there is something to say.
     let mode = LazyCell::new(|| mode(paths, settings));
     let shown_before = known.as_deref().unwrap_or_default();
-    let Memory { context, in_review } = match memory(paths, settings, &mode, identity, shown_before, &session)
-    {
+    let asker = (event.platform, identity);
+    let Memory { context, in_review } = match memory(paths, settings, &mode, asker, shown_before, &session) {
         Ok(memory) => memory,
         Err(StoreError::Missing { .. }) => Memory::default(),
         Err(error) => {
@@ -100,11 +101,12 @@ fn memory(
     paths: &Paths,
     settings: &Settings,
     mode: &impl Deref<Target = Mode>,
-    identity: &Identity,
+    (reader, identity): (Platform, &Identity),
     already_shown: &[i64],
     session: &SessionState,
 ) -> Result<Memory, StoreError> {
-    if settings.context_observations == 0 || settings.context_tokens == 0 {
+    let may = agents::abilities(reader).starts;
+    if !may || settings.context_observations == 0 || settings.context_tokens == 0 {
         return Ok(Memory::default());
     }
     let store = Store::open_read_only(paths)?;
@@ -118,6 +120,7 @@ fn memory(
     };
     let most = settings.context_observations;
     let mut plan = retrieve::context(&store, &scope, &identity.name, &branch, most, already_shown)?;
+    retrieve::as_read_by(reader, &mut plan.observations);
     if !already_shown.is_empty() {
         // A session that goes on has seen every summary up to then.
         let seen_until = session.shown_at.unwrap_or_default();

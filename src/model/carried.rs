@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Draft, Priority, Revision, Source, Status, SummaryDraft, Timestamp};
+use super::{Draft, Platform, Priority, Revision, Source, Status, SummaryDraft, Timestamp};
 
 /// One record, with everything that it needs to be itself elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +81,8 @@ pub struct CarriedSession {
     pub head_last: Option<String>,
     pub started_at: Timestamp,
     pub last_at: Timestamp,
+    #[serde(default)]
+    pub platform: Platform,
 }
 
 /// An observation.

@@ -3,13 +3,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Timestamp;
+use super::{Platform, Timestamp};
 
 /// One event of one session. Every string in it has passed `privacy::clean`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Session id as the client gives it, bounded in length.
     pub session: String,
+    /// The agent that it ran in.
+    #[serde(default, skip_serializing_if = "Platform::is_claude")]
+    pub platform: Platform,
     /// When the hook saw it.
     #[serde(with = "super::time::milliseconds")]
     pub at: Timestamp,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Timestamp;
+use super::{Platform, Timestamp};
 
 /// In place of a model's name: the assistant suggested the memory itself.
 pub const ASSISTANT: &str = "assistant";
@@ -186,6 +186,8 @@ pub struct Observation {
     pub last_hit_at: Option<Timestamp>,
     pub source: Source,
     pub session: String,
+    /// The agent of that session, where it is known.
+    pub platform: Option<Platform>,
     pub prompt_number: Option<i64>,
     pub agent: Option<String>,
     pub model: String,
@@ -209,6 +211,7 @@ pub struct Summary {
     pub project: String,
     pub merged_into: Option<String>,
     pub session: String,
+    pub platform: Option<Platform>,
     pub prompt_number: Option<i64>,
     #[serde(flatten)]
     pub text: SummaryDraft,
@@ -224,6 +227,7 @@ pub struct Prompt {
     pub project: String,
     pub merged_into: Option<String>,
     pub session: String,
+    pub platform: Option<Platform>,
     pub prompt_number: i64,
     pub text: String,
     pub created_at: Timestamp,

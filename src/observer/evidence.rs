@@ -157,7 +157,14 @@ mod tests {
     fn call(tool: &str, input: Value) -> Event {
         let outcome = Outcome::Response(json!({"stdout": "see lib/printed.rs"}));
         let kind = EventKind::Tool { tool: tool.to_owned(), input, outcome };
-        Event { session: String::from("s"), at: Timestamp(0), cwd: String::from("/p/sub"), agent: None, kind }
+        Event {
+            session: String::from("s"),
+            platform: Default::default(),
+            at: Timestamp(0),
+            cwd: String::from("/p/sub"),
+            agent: None,
+            kind,
+        }
     }
 
     fn draft(read: &[&str], modified: &[&str]) -> Draft {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::budget::Cost;
 use super::plain::{clipped, line, untagged};
 use crate::mode::{Labels, Mode, fill};
-use crate::model::{Observation, Summary, Timestamp};
+use crate::model::{Observation, Platform, Summary, Timestamp};
 use crate::retrieve::{ContextPlan, FilesSince};
 
 /// Most UTF-16 code units of a context: Claude Code replaces a hook output above 10,000 by a path and a
@@ -185,7 +185,13 @@ fn memory_lines(
     if shown.is_empty() { (Vec::new(), shown) } else { (lines, shown) }
 }
 
-/// Id, date, type and title; what became of its files; where a merged memory came from.
+/// Which agent learned it.
+pub(super) fn by(platform: Platform) -> String {
+    format!(" ({platform})")
+}
+
+/// Id, date, type and title; what became of its files; which agent learned it, where that is not the reader; where a
+/// merged memory came from.
 pub(super) fn title_line(memory: &Observation, since: Option<&FilesSince>, mode: &Mode) -> String {
     let labels = &mode.labels;
     let origin = match &memory.merged_into {
@@ -195,13 +201,14 @@ pub(super) fn title_line(memory: &Observation, since: Option<&FilesSince>, mode:
         }
         None => String::new(),
     };
+    let by = memory.platform.map(by).unwrap_or_default();
     let lost = match since {
         Some(since) if !since.gone.is_empty() => format!(" {}", labels.gone),
         Some(since) if !since.changed.is_empty() => format!(" {}", labels.changed),
         _ => String::new(),
     };
     untagged(&format!(
-        "#{} {} {}{}{}{lost}{origin}",
+        "#{} {} {}{}{}{lost}{by}{origin}",
         memory.id,
         date(memory.created_at),
         clipped(&untagged(mode.type_name(&memory.r#type)), TITLE_TOKENS),

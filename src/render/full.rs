@@ -1,9 +1,10 @@
 //! A whole record as text.
 
+use super::context::by;
 use super::plain::{block, line};
 use super::style::{FAINT, ID, STRONG};
 use crate::mode::Mode;
-use crate::model::{Observation, Priority, Prompt, Source, Status, Summary, Timestamp};
+use crate::model::{Observation, Platform, Priority, Prompt, Source, Status, Summary, Timestamp};
 use crate::retrieve::Record;
 
 /// Everything that is known of a record, as paragraphs; the mode names its type.
@@ -25,7 +26,7 @@ fn observation_text(memory: &Observation, mode: &Mode) -> Vec<String> {
             &memory.project,
             memory.merged_into.as_deref(),
             memory.created_at,
-            &memory.session,
+            (&memory.session, memory.platform),
             memory.prompt_number,
         ),
         standing(memory),
@@ -46,7 +47,13 @@ fn summary_text(summary: &Summary) -> Vec<String> {
     let merged = summary.merged_into.as_deref();
     let mut paragraphs = vec![
         heading(&summary.id, "summary", ""),
-        origin(&summary.project, merged, summary.created_at, &summary.session, summary.prompt_number),
+        origin(
+            &summary.project,
+            merged,
+            summary.created_at,
+            (&summary.session, summary.platform),
+            summary.prompt_number,
+        ),
     ];
     for (label, value) in [
         ("request", &text.request),
@@ -68,7 +75,13 @@ fn prompt_text(prompt: &Prompt) -> Vec<String> {
     let merged = prompt.merged_into.as_deref();
     vec![
         heading(&prompt.id, "prompt", ""),
-        origin(&prompt.project, merged, prompt.created_at, &prompt.session, Some(prompt.prompt_number)),
+        origin(
+            &prompt.project,
+            merged,
+            prompt.created_at,
+            (&prompt.session, prompt.platform),
+            Some(prompt.prompt_number),
+        ),
         block(&prompt.text),
     ]
 }
@@ -79,11 +92,19 @@ fn heading(id: &str, r#type: &str, title: &str) -> String {
     format!("{ID}#{}{ID:#} {STRONG}{text}{STRONG:#}", line(id))
 }
 
-fn origin(project: &str, merged: Option<&str>, at: Timestamp, session: &str, prompt: Option<i64>) -> String {
+fn origin(
+    project: &str,
+    merged: Option<&str>,
+    at: Timestamp,
+    (session, platform): (&str, Option<Platform>),
+    prompt: Option<i64>,
+) -> String {
     let merged = merged.map(|into| format!(", merged into {}", line(into))).unwrap_or_default();
     let prompt = prompt.map(|number| format!(", prompt {number}")).unwrap_or_default();
     // What the user says is no part of one.
-    let session = if session.is_empty() { String::new() } else { format!(" · session {}", line(session)) };
+    let by = platform.filter(|platform| !platform.is_claude()).map(by).unwrap_or_default();
+    let session =
+        if session.is_empty() { String::new() } else { format!(" · session {}{by}", line(session)) };
     format!(
         "{FAINT}{} · project {}{merged}{session}{prompt}{FAINT:#}",
         at.local("%Y-%m-%d %H:%M"),
@@ -146,6 +167,7 @@ mod tests {
             project: String::from("api"),
             merged_into: None,
             session: String::from("s-1"),
+            platform: None,
             prompt_number: 2,
             text: String::from("why\x1b[2J\n  does it fail?"),
             created_at: Timestamp::parse("2026-01-31").unwrap(),

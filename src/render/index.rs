@@ -1,5 +1,6 @@
 //! One line a record: the index that `search` and `timeline` print.
 
+use super::context::by;
 use super::plain::line;
 use super::style::{FAINT, ID, STRONG, glyph};
 use crate::mode::Mode;
@@ -7,7 +8,7 @@ use crate::model::{RecordId, Status};
 use crate::retrieve::{FilesSince, Hit, Timeline};
 
 /// One row of a search: id, date, sign of the type, title, price; the project where it is not `home`, and
-/// where a merged record came from. With `home` = `None` the project is not named.
+/// where a merged record came from, the agent unless it is Claude Code. With `home` = `None` the project is not named.
 pub fn row(hit: &Hit, mode: &Mode, home: Option<&str>) -> String {
     format!(
         "{ID}{:>5}{ID:#}  {}  {}{}",
@@ -41,8 +42,9 @@ fn what(hit: &Hit, mode: &Mode) -> String {
         Status::Superseded => " [superseded]",
         Status::Archived => " [archived]",
     };
+    let by = hit.platform.filter(|platform| !platform.is_claude()).map(by).unwrap_or_default();
     format!(
-        "{} {STRONG}{}{STRONG:#}{mark}{}  {FAINT}(~{} tokens){FAINT:#}",
+        "{} {STRONG}{}{STRONG:#}{mark}{}{by}  {FAINT}(~{} tokens){FAINT:#}",
         glyph(hit.kind, &hit.r#type, mode),
         line(&hit.title),
         hit.files_since.as_ref().map_or("", files_mark),
@@ -89,6 +91,7 @@ mod tests {
             tokens: 85,
             files: Vec::new(),
             status: Status::Active,
+            platform: None,
             files_since: None,
         }
     }

@@ -129,6 +129,12 @@ fn beside_the_scope(condition: &mut Condition, filter: &Filter, table: Table) {
     if let Some(session) = &filter.session {
         condition.and(&format!("{alias}.session = ?"), [Value::from(session.clone())]);
     }
+    let names: Vec<String> = filter.platforms.iter().map(|platform| platform.name().to_owned()).collect();
+    one_of(
+        condition,
+        &format!("EXISTS (SELECT 1 FROM sessions WHERE session = {alias}.session AND platform = ?)"),
+        &names,
+    );
     if table.kind == RecordKind::Observation {
         in_state(condition, &filter.statuses);
         one_of(condition, "lower(o.type) = lower(?)", &filter.types);

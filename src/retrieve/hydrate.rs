@@ -117,6 +117,7 @@ fn hit(record: &Record, score: f64, ground: Option<&Ground>) -> Option<Hit> {
             tokens: price(&[&o.title, &o.subtitle, &o.narrative, &o.facts.join("\n")]),
             files: o.files_modified.iter().chain(&o.files_read).cloned().collect(),
             status: o.status,
+            platform: o.platform,
             files_since: ground.map(|ground| ground.look(o)),
         },
         Record::Summary(s) => {
@@ -136,6 +137,7 @@ fn hit(record: &Record, score: f64, ground: Option<&Ground>) -> Option<Hit> {
                 tokens: price(&t.texts()),
                 files: Vec::new(),
                 status: Status::Active,
+                platform: s.platform,
                 files_since: None,
             }
         }
@@ -153,6 +155,7 @@ fn hit(record: &Record, score: f64, ground: Option<&Ground>) -> Option<Hit> {
             tokens: price(&[&p.text]),
             files: Vec::new(),
             status: Status::Active,
+            platform: p.platform,
             files_since: None,
         },
     })

@@ -37,7 +37,7 @@ pub use context::context;
 pub use ground::{FilesSince, Ground};
 pub use holding::holding;
 pub use hydrate::{get, hits_of};
-pub use recall::{may_recall, recall};
+pub use recall::{Known, may_recall, recall};
 pub use review::{Others, Waiting, Why, count_in_review, in_review, others};
 pub use scope::{names_in, project_names, root_of, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};
@@ -48,7 +48,7 @@ pub use timeline::{Anchor, timeline};
 pub use topic::Branch;
 pub use unused::unused;
 
-use crate::model::{Observation, Prompt, RecordId, Status, Summary, Timestamp};
+use crate::model::{Observation, Platform, Prompt, RecordId, Status, Summary, Timestamp};
 
 /// Which projects a reader sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,8 @@ pub struct Filter {
     pub until: Option<Timestamp>,
     /// One session's records.
     pub session: Option<String>,
+    /// Records of sessions of these agents; empty = all.
+    pub platforms: Vec<Platform>,
     /// Observations in one of these states; empty = all.
     pub statuses: Vec<Status>,
     /// Where the reader stands: what became of the files that memories are about is looked up there.
@@ -113,6 +115,7 @@ impl Filter {
             && self.since.is_none()
             && self.until.is_none()
             && self.session.is_none()
+            && self.platforms.is_empty()
             && self.statuses.is_empty()
     }
 
@@ -127,6 +130,7 @@ impl Filter {
             since: None,
             until: None,
             session: None,
+            platforms: Vec::new(),
             statuses: Vec::new(),
             ground: None,
         }
@@ -152,6 +156,8 @@ pub struct Hit {
     pub tokens: usize,
     pub files: Vec<String>,
     pub status: Status,
+    /// The agent of its session, where it is known.
+    pub platform: Option<Platform>,
     /// What became of its files; `None` = not looked at.
     pub files_since: Option<FilesSince>,
 }
@@ -187,6 +193,13 @@ pub enum Record {
     Observation(Box<Observation>),
     Summary(Summary),
     Prompt(Prompt),
+}
+
+/// Takes the agent's name from the memories that it learned itself: a reader is told of the others.
+pub fn as_read_by(reader: Platform, memories: &mut [Observation]) {
+    for memory in memories {
+        memory.platform = memory.platform.filter(|platform| *platform != reader);
+    }
 }
 
 /// What a new session should be told, ranked; `render::context` cuts it to its budget.

@@ -41,7 +41,16 @@ pub fn may_recall(prompt: &str) -> bool {
     !everyday::is_short(prompt)
 }
 
-/// The `most` memories of a scope that a prompt is about, most relevant first; seldom any. `already_shown` are left out.
+/// What a session has in its history.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// Its id: what was learned in it is nothing to be reminded of.
+    pub session: &'a str,
+    /// Ids of the memories that it was told.
+    pub told: &'a [i64],
+}
+
+/// The `most` memories of a scope that a prompt is about, most relevant first; seldom any, and none that is `known`.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -49,7 +58,7 @@ pub fn recall(
     store: &Store,
     scope: &Scope,
     prompt: &str,
-    already_shown: &[i64],
+    known: &Known<'_>,
     most: usize,
 ) -> Result<Vec<Observation>, StoreError> {
     if !may_recall(prompt) {
@@ -60,14 +69,17 @@ pub fn recall(
         return Ok(Vec::new());
     };
     let relevant = relevant(store, scope, &mut question, least)?;
-    let shown: HashSet<i64> = already_shown.iter().copied().collect();
+    let shown: HashSet<i64> = known.told.iter().copied().collect();
     let ids: Vec<i64> = relevant.iter().map(|(id, _)| *id).collect();
     let mut found = observations(store, &ids)?;
     found.retain(|row| row.status == Status::Active);
     found.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
     // What the session has seen keeps its older copies away.
-    let mut found = each_once(store, found, most + shown.len())?;
-    found.retain(|row| !shown.contains(&row.id));
+    // What a user remembered outside a session belongs to none.
+    let is_own = |row: &Observation| !row.session.is_empty() && row.session == known.session;
+    let own = found.iter().filter(|row| is_own(row)).count();
+    let mut found = each_once(store, found, most + shown.len() + own)?;
+    found.retain(|row| !shown.contains(&row.id) && !is_own(row));
     found.truncate(most);
     Ok(found)
 }

@@ -4,7 +4,7 @@ use super::unused as unused_since;
 use super::*;
 use crate::config::Paths;
 use crate::index;
-use crate::model::{Draft, Identity, Priority, Source, SummaryDraft};
+use crate::model::{Draft, Identity, Platform, Priority, Source, SummaryDraft};
 use crate::store::{NewObservation, NewPrompt, NewSummary, Standing, Store, Trace};
 
 struct Fixture {
@@ -100,6 +100,7 @@ pub(super) fn observed(title: &str) -> Observation {
         last_hit_at: None,
         source: Source::Observer,
         session: String::from("s"),
+        platform: None,
         prompt_number: None,
         agent: None,
         model: String::from("test"),
@@ -430,7 +431,8 @@ fn what_the_last_sessions_on_the_branch_changed_counts_as_its_files() {
         let tx = f.store.begin().unwrap();
         let identity = identity(branch);
         let place = tx.place(&identity, &Trace::default()).unwrap();
-        tx.session(session, place.project, &identity, Timestamp(at), Timestamp(at)).unwrap();
+        tx.session(session, Platform::Claude, place.project, &identity, Timestamp(at), Timestamp(at))
+            .unwrap();
         let draft = Draft { files_modified: vec![file.to_owned()], ..titled(title) };
         let new = NewObservation {
             place,
@@ -479,7 +481,11 @@ fn a_prompt_reminds_of_what_it_is_about_and_seldom_of_anything_else() {
         ids.insert(text(note, "id"), f.put(&place("/x/app", None), at, draft));
     }
     let reminded = |prompt: &str| -> Vec<i64> {
-        recall(&f.store, &Scope::All, prompt, &[], 3).unwrap().iter().map(|row| row.id).collect()
+        recall(&f.store, &Scope::All, prompt, &Known::default(), 3)
+            .unwrap()
+            .iter()
+            .map(|row| row.id)
+            .collect()
     };
     let (mut asked, mut told, mut right) = (0, 0, 0);
     for question in lines.iter().filter(|line| line["kind"] == "query") {
@@ -512,10 +518,17 @@ fn a_prompt_reminds_of_nothing_that_is_gone_known_or_elsewhere() {
     let f = Fixture::new();
     let id = f.note(1, "deploys fail on mondays because the cache host is cold");
     let here = f.scope(&place("/x/app", None));
-    let reminded = |scope: &Scope, known: &[i64]| {
-        recall(&f.store, scope, "why do the deploys fail on mondays?", known, 3).unwrap().len()
+    let asked = |scope: &Scope, known: Known<'_>| {
+        recall(&f.store, scope, "why do the deploys fail on mondays?", &known, 3).unwrap().len()
     };
+    let reminded = |scope: &Scope, told: &[i64]| asked(scope, Known { session: "another", told });
     assert_eq!(reminded(&here, &[]), 1);
+    let session = f
+        .store
+        .conn()
+        .query_row("SELECT session FROM observations", [], |row| row.get::<_, String>(0))
+        .unwrap();
+    assert_eq!(asked(&here, Known { session: &session, told: &[] }), 0, "it is in the history of that one");
     assert_eq!(reminded(&here, &[id]), 0);
     assert_eq!(reminded(&f.scope(&place("/x/other", None)), &[]), 0);
     let sql = |sql: &str| f.store.conn().execute(sql, [id]).unwrap();

@@ -35,7 +35,14 @@ fn identity(name: &str) -> Identity {
 }
 
 fn event(session: &str, cwd: &str, at: i64, kind: EventKind) -> Event {
-    Event { session: session.to_owned(), at: Timestamp(at), cwd: cwd.to_owned(), agent: None, kind }
+    Event {
+        session: session.to_owned(),
+        platform: Default::default(),
+        at: Timestamp(at),
+        cwd: cwd.to_owned(),
+        agent: None,
+        kind,
+    }
 }
 
 fn tool() -> EventKind {

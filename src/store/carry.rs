@@ -84,7 +84,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Sql`].
     pub(crate) fn carried_sessions(&self, projects: &[i64]) -> Result<Vec<CarriedSession>, StoreError> {
-        let sql = "SELECT s.session, q.name, s.branch, s.head_start, s.head_last, s.started_at, s.last_at
+        let sql = "SELECT s.session, q.name, s.branch, s.head_start, s.head_last, s.started_at, s.last_at,
+                     s.platform
                    FROM sessions s JOIN projects q ON q.id = s.project WHERE s.project IN (?ids)";
         let mut sessions = self.of_ids(projects, sql, &[], |row| {
             Ok(CarriedSession {
@@ -95,6 +96,7 @@ impl Store {
                 head_last: row.get(4)?,
                 started_at: Timestamp(row.get(5)?),
                 last_at: Timestamp(row.get(6)?),
+                platform: rows::platform(row, 7)?.unwrap_or_default(),
             })
         })?;
         sessions.sort_by(|a, b| (&a.session, &a.project).cmp(&(&b.session, &b.project)));

@@ -301,8 +301,9 @@ impl Transaction<'_> {
     pub fn restore_session(&self, project: i64, session: &CarriedSession) -> Result<(), StoreError> {
         self.tx
             .prepare_cached(
-                "INSERT INTO sessions (session, project, branch, head_start, head_last, started_at, last_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (session, project) DO NOTHING",
+                "INSERT INTO sessions (session, project, branch, head_start, head_last, started_at, last_at,
+                   platform)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session, project) DO NOTHING",
             )?
             .execute((
                 &session.session,
@@ -312,6 +313,7 @@ impl Transaction<'_> {
                 &session.head_last,
                 session.started_at.0,
                 session.last_at.0,
+                session.platform.name(),
             ))?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Store, StoreError};
 use crate::model::{
-    Draft, Observation, Prompt, RecordId, Revision, Status, Summary, SummaryDraft, Timestamp,
+    Draft, Observation, Platform, Prompt, RecordId, Revision, Status, Summary, SummaryDraft, Timestamp,
 };
 
 /// Ids in one statement; SQLite's parameter limit is far above.
@@ -39,7 +39,8 @@ impl Store {
 pub(crate) const OBSERVATION_COLUMNS: &str = "o.id, o.uid, q.name, m.name, o.type, o.title, o.subtitle,
     o.narrative, o.facts, o.concepts, o.keywords, o.files_read, o.files_modified, o.priority, o.pinned, o.status,
     o.superseded_by, (SELECT json_group_array(old) FROM contested WHERE observation = o.id), o.expires_at, o.hit_count, o.last_hit_at, o.source, o.session, o.prompt_number, o.agent,
-    o.model, o.tokens_spent, o.created_at, o.updated_at";
+    o.model, o.tokens_spent, o.created_at, o.updated_at,
+    (SELECT platform FROM sessions WHERE session = o.session LIMIT 1)";
 
 /// What an observation says, as [`draft`] reads it.
 pub(super) const DRAFT_COLUMNS: &str =
@@ -71,9 +72,11 @@ pub(super) fn revisions(conn: &Connection, id: i64) -> Result<Vec<Revision>, Sto
 }
 
 pub(crate) const SUMMARY_COLUMNS: &str = "s.id, q.name, m.name, s.session, s.prompt_number, s.request,
-    s.investigated, s.learned, s.completed, s.next_steps, s.notes, s.model, s.created_at";
+    s.investigated, s.learned, s.completed, s.next_steps, s.notes, s.model, s.created_at,
+    (SELECT platform FROM sessions WHERE session = s.session LIMIT 1)";
 
-pub(crate) const PROMPT_COLUMNS: &str = "p.id, q.name, m.name, p.session, p.number, p.text, p.created_at";
+pub(crate) const PROMPT_COLUMNS: &str = "p.id, q.name, m.name, p.session, p.number, p.text, p.created_at,
+    (SELECT platform FROM sessions WHERE session = p.session LIMIT 1)";
 
 pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
     let expires_at = time(row, 18)?;
@@ -102,6 +105,7 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         last_hit_at: time(row, 20)?,
         source: word(row, 21)?,
         session: row.get(22)?,
+        platform: platform(row, 29)?,
         prompt_number: row.get(23)?,
         agent: row.get(24)?,
         model: row.get(25)?,
@@ -117,6 +121,7 @@ pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
         project: row.get(1)?,
         merged_into: row.get(2)?,
         session: row.get(3)?,
+        platform: platform(row, 13)?,
         prompt_number: row.get(4)?,
         text: SummaryDraft {
             request: row.get(5)?,
@@ -137,6 +142,7 @@ pub(crate) fn prompt(row: &Row<'_>) -> rusqlite::Result<Prompt> {
         project: row.get(1)?,
         merged_into: row.get(2)?,
         session: row.get(3)?,
+        platform: platform(row, 7)?,
         prompt_number: row.get(4)?,
         text: row.get(5)?,
         created_at: Timestamp(row.get(6)?),
@@ -153,6 +159,12 @@ pub(crate) fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlit
     let text: String = row.get(column)?;
     serde_json::from_value(serde_json::Value::from(text))
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+}
+
+/// The agent of a name; `None` for one that this version does not know.
+pub(super) fn platform(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Platform>> {
+    let name: Option<String> = row.get(column)?;
+    Ok(name.as_deref().and_then(Platform::from_name))
 }
 
 pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {

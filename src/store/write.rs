@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
 use super::{Place, Store, StoreError};
-use crate::model::{Draft, Identity, Priority, Source, SummaryDraft, Timestamp};
+use crate::model::{Draft, Identity, Platform, Priority, Source, SummaryDraft, Timestamp};
 
 /// A write transaction; dropped without `commit` it leaves no trace.
 #[derive(Debug)]
@@ -106,6 +106,7 @@ impl Transaction<'_> {
     pub fn session(
         &self,
         session: &str,
+        platform: Platform,
         project: i64,
         identity: &Identity,
         first: Timestamp,
@@ -113,12 +114,13 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         self.tx
             .prepare_cached(
-                "INSERT INTO sessions (session, project, branch, head_start, head_last, started_at, last_at)
-                 VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
+                "INSERT INTO sessions (session, project, branch, head_start, head_last, started_at, last_at,
+                   platform)
+                 VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7)
                  ON CONFLICT (session, project) DO UPDATE SET branch = excluded.branch,
                    head_last = coalesce(excluded.head_last, head_last), last_at = max(last_at, excluded.last_at)",
             )?
-            .execute((session, project, &identity.branch, &identity.head, first.0, last.0))?;
+            .execute((session, project, &identity.branch, &identity.head, first.0, last.0, platform.name()))?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 
 use cmem::hook::decode;
 use cmem::index;
-use cmem::model::Timestamp;
+use cmem::model::{Platform, Timestamp};
 use cmem::privacy::Cleaner;
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn read_and_decode(bencher: Bencher, bytes: usize) {
     let cleaner = Cleaner::new(&[]);
     bencher.bench_local(|| {
         let value = serde_json::from_str(black_box(&text)).unwrap();
-        decode(None, value, &cleaner, Timestamp(0)).map(|decoded| decoded.event)
+        decode(Platform::Claude, None, value, &cleaner, Timestamp(0)).map(|decoded| decoded.event)
     });
 }
 

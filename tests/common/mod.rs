@@ -11,7 +11,7 @@ pub mod payload;
 pub mod world;
 
 pub use mock::{AgentApi, Embed, EmbedServer, Mode, ModelServer, Outage, Step};
-pub use world::World;
+pub use world::{Ran, World, binary};
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,5 +1,6 @@
 //! `cmem doctor`: judges by what came out, not by what is running, and names a remedy for each finding.
 
+mod agents;
 mod data;
 mod embeddings;
 mod files;
@@ -73,6 +74,7 @@ pub fn run(paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
         files::write_ahead_logs(paths),
     ];
     checks.extend(plugin::check(paths));
+    checks.extend(agents::checks());
     checks.extend(data::memory(paths));
     checks.push(embeddings::check(&settings, paths));
     checks.extend(notices::check(&settings, paths));

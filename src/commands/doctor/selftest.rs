@@ -11,7 +11,7 @@ use super::Check;
 use crate::config::{Paths, Provider, Settings, Sources};
 use crate::drain::{Drainer, Progress};
 use crate::git;
-use crate::model::{Event, EventKind, Identity, Outcome, Timestamp};
+use crate::model::{Event, EventKind, Identity, Outcome, Platform, Timestamp};
 use crate::retrieve::{self, Filter, RecordKind};
 use crate::spool::{Arrival, FileLock};
 use crate::store::Store;
@@ -90,6 +90,7 @@ fn turn() -> Vec<EventKind> {
 fn arrival(kind: EventKind, number: usize, place: &Identity) -> Arrival {
     let event = Event {
         session: SESSION.to_owned(),
+        platform: Platform::Claude,
         at: Timestamp::now(),
         cwd: place.root.clone(),
         agent: None,

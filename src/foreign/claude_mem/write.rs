@@ -9,7 +9,7 @@ use crate::adopt;
 use crate::config::Paths;
 use crate::foreign::copy::{self, Folder};
 use crate::index::{self, Bulk};
-use crate::model::{Identity, Priority, Source, Status, Timestamp};
+use crate::model::{Identity, Platform, Priority, Source, Status, Timestamp};
 use crate::store::{
     Kept, NewPrompt, NewSummary, Place, Restored, State, Store, StoreError, Trace, Transaction,
 };
@@ -73,7 +73,14 @@ impl Writer {
                 continue;
             }
             let (first, last) = (session.started_at, session.last_at);
-            transaction.session(&session.session, place.project, &nowhere(), first, last)?;
+            transaction.session(
+                &session.session,
+                Platform::Claude,
+                place.project,
+                &nowhere(),
+                first,
+                last,
+            )?;
             tally.new += 1;
         }
         Ok(transaction.commit()?)

@@ -4,10 +4,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::hook::wire::{EventName, Payload, id_of};
-use crate::model::{Agent, EventKind};
-
-/// The platform that all events come from so far.
-const PLATFORM: &str = "claude";
+use crate::model::{Agent, EventKind, Platform};
 
 /// The identity of one delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +15,14 @@ pub struct Delivery {
 
 impl Delivery {
     pub(super) fn new(
+        platform: Platform,
         session: &str,
         name: EventName,
         agent: Option<&Agent>,
         payload: &Payload,
         kind: &EventKind,
     ) -> Self {
-        let common = [PLATFORM, session, name.name()];
+        let common = [platform.name(), session, name.name()];
         if let (EventKind::Tool { .. }, Some(id)) = (kind, id_of(&payload.tool_use_id)) {
             let [platform, session, name] = common;
             return Self { key: hash(&[platform, session, name, &id].map(str::as_bytes)), exact: true };

@@ -111,7 +111,7 @@ const EXPECTED: &str = "
 ";
 
 fn run(value: Value) -> Result<Decoded, Ignored> {
-    decode(None, value, &Cleaner::new(&[]), Timestamp(1))
+    decode(Platform::Claude, None, value, &Cleaner::new(&[]), Timestamp(1))
 }
 
 fn event(name: &str, fields: Value) -> Value {
@@ -222,7 +222,7 @@ fn no_edit_keeps_the_file_or_the_change_twice() {
 fn the_event_name_comes_from_the_payload_then_from_the_command_line() {
     let with = |name: Value, argument| {
         let payload = json!({"session_id": "s", "hook_event_name": name, "reason": "other"});
-        describe(&decode(argument, payload, &Cleaner::new(&[]), Timestamp(1)))
+        describe(&decode(Platform::Claude, argument, payload, &Cleaner::new(&[]), Timestamp(1)))
     };
     assert_eq!(with(json!("SessionEnd"), Some("Stop")), "session_end other");
     for no_name in [Value::Null, json!([]), json!(""), json!(7)] {
@@ -231,7 +231,8 @@ fn the_event_name_comes_from_the_payload_then_from_the_command_line() {
     }
     assert_eq!(with(json!("BrandNewEvent"), Some("SessionEnd")), "ignored other_event");
     for value in [Value::Null, json!([]), json!("x"), json!(4)] {
-        let ignored = decode(Some("Stop"), value, &Cleaner::new(&[]), Timestamp(1)).unwrap_err();
+        let ignored =
+            decode(Platform::Claude, Some("Stop"), value, &Cleaner::new(&[]), Timestamp(1)).unwrap_err();
         assert!(!ignored.counts());
     }
 }

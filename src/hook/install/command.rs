@@ -2,10 +2,17 @@
 
 use std::path::Path;
 
+use crate::model::Platform;
+
 /// The shell command that calls `program` for an event. Clients before 2.1.197 run it through the shell and know no
 /// other form.
 pub(super) fn hook_command(program: &str, event: &str) -> String {
     format!("{} hook {event}", quoted(program))
+}
+
+/// The same for another agent's event.
+pub(super) fn agent_command(program: &str, platform: Platform, event: &str) -> String {
+    format!("{} hook --agent {platform} {event}", quoted(program))
 }
 
 /// In single quotes, within which a POSIX shell takes everything literally; a quote itself is put between two such

@@ -1,5 +1,7 @@
 //! A JSON text that is changed in place: what is not touched keeps its bytes.
 
+mod comments;
+
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
@@ -17,6 +19,9 @@ pub(super) enum Step<'a> {
 #[derive(Debug)]
 pub(super) struct Document {
     text: String,
+    /// The same with blanks for comments and trailing commas, byte by byte; the text itself where there are none.
+    plain: String,
+    comments: bool,
     value: Value,
     indent: String,
 }
@@ -40,11 +45,21 @@ struct Child {
 impl Document {
     /// Parses a text; a blank one is an empty object. A byte-order mark is kept.
     pub(super) fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        Self::new(text, false)
+    }
+
+    /// The same for a file that may hold comments and trailing commas.
+    pub(super) fn parse_with_comments(text: &str) -> Result<Self, serde_json::Error> {
+        Self::new(text, true)
+    }
+
+    fn new(text: &str, comments: bool) -> Result<Self, serde_json::Error> {
         let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
         let text =
             if text[mark.len()..].trim().is_empty() { format!("{mark}{{}}\n") } else { text.to_owned() };
-        let value = serde_json::from_str(&text[mark.len()..])?;
-        let mut document = Self { text, value, indent: String::from("  ") };
+        let plain = if comments { comments::blanked(&text) } else { text.clone() };
+        let value = serde_json::from_str(&plain[mark.len()..])?;
+        let mut document = Self { text, plain, comments, value, indent: String::from("  ") };
         if let Some(indent) = document.root().and_then(|root| document.child_indent(&root)) {
             document.indent = indent;
         }
@@ -83,9 +98,22 @@ impl Document {
         let (start, end) = match (index, parent.children.get(index + 1)) {
             (0, None) => (parent.start + 1, parent.end - 1),
             (0, Some(next)) => (parent.children[0].start, next.start),
+            _ if self.comments => {
+                return self.cut_out(parent.children[index - 1].node.end, &parent.children[index]);
+            }
             _ => (parent.children[index - 1].node.end, parent.children[index].node.end),
         };
         self.splice(start, end, "")
+    }
+
+    /// Removes a child that is not the first, with the comma before it, but not what is said between the two.
+    fn cut_out(&mut self, before: usize, child: &Child) -> Option<()> {
+        let gap = self.plain.get(before..child.start)?;
+        let comma = before + gap.find(',')?;
+        let line = self.text.get(comma + 1..child.start)?;
+        let start = line.rfind('\n').map_or(comma + 1, |newline| comma + 1 + newline);
+        let kept = self.text.get(comma + 1..start)?.to_owned();
+        self.splice(comma, child.node.end, &kept)
     }
 
     fn append(&mut self, container: &[Step<'_>], key: &str, value: &Value) -> Option<()> {
@@ -113,8 +141,9 @@ impl Document {
     /// The text must be JSON again after every change.
     fn splice(&mut self, start: usize, end: usize, new: &str) -> Option<()> {
         let text = format!("{}{new}{}", self.text.get(..start)?, self.text.get(end..)?);
-        self.value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
-        self.text = text;
+        let plain = if self.comments { comments::blanked(&text) } else { text.clone() };
+        self.value = serde_json::from_str(plain.trim_start_matches('\u{feff}')).ok()?;
+        (self.text, self.plain) = (text, plain);
         Some(())
     }
 
@@ -127,7 +156,7 @@ impl Document {
 
     fn root(&self) -> Option<Node> {
         let start = self.text.len() - self.text.trim_start_matches('\u{feff}').len();
-        Scanner { text: &self.text, at: start }.value()
+        Scanner { text: &self.plain, at: start }.value()
     }
 
     fn find(&self, path: &[Step<'_>]) -> Option<Node> {

@@ -75,6 +75,14 @@ fn backup_of(path: &Path) -> PathBuf {
     beside(&target(path), "", ".cmem-backup")
 }
 
+/// Removes a file that still holds `old`, with the folder if that was made for it alone.
+pub(super) fn remove(path: &Path, old: &str) -> Result<(), InstallError> {
+    if read(path)?.as_deref() != Some(old) {
+        return Err(InstallError::Changed { path: path.to_owned() });
+    }
+    fs::remove_file(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })
+}
+
 fn beside(path: &Path, before: &str, after: &str) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     path.with_file_name(format!("{before}{name}{after}"))

@@ -10,7 +10,14 @@ fn settings() -> Settings {
 
 fn reason(tool: &str, input: Value, outcome: Outcome) -> Option<&'static str> {
     let kind = EventKind::Tool { tool: tool.to_owned(), input, outcome };
-    let event = Event { session: String::new(), at: Timestamp(0), cwd: String::new(), agent: None, kind };
+    let event = Event {
+        session: String::new(),
+        platform: Default::default(),
+        at: Timestamp(0),
+        cwd: String::new(),
+        agent: None,
+        kind,
+    };
     skip_reason(&event, &settings())
 }
 
@@ -188,6 +195,13 @@ fn failures_are_kept() {
 #[test]
 fn only_tool_events_are_judged() {
     let kind = EventKind::Prompt { text: String::from("ls"), private: false };
-    let event = Event { session: String::new(), at: Timestamp(0), cwd: String::new(), agent: None, kind };
+    let event = Event {
+        session: String::new(),
+        platform: Default::default(),
+        at: Timestamp(0),
+        cwd: String::new(),
+        agent: None,
+        kind,
+    };
     assert_eq!(skip_reason(&event, &settings()), None);
 }

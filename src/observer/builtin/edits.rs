@@ -190,7 +190,14 @@ mod tests {
 
     fn event(tool: &str, input: Value, response: Value) -> Event {
         let kind = EventKind::Tool { tool: tool.to_owned(), input, outcome: Outcome::Response(response) };
-        Event { session: String::from("s"), at: Timestamp(0), cwd: String::from("/p"), agent: None, kind }
+        Event {
+            session: String::from("s"),
+            platform: Default::default(),
+            at: Timestamp(0),
+            cwd: String::from("/p"),
+            agent: None,
+            kind,
+        }
     }
 
     fn patch(path: &str, lines: &[&str]) -> Event {

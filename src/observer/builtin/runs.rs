@@ -187,6 +187,7 @@ fn run(command: &str, output: &str, outcome: &Outcome) -> Run {
         {
             End::Open
         }
+        Outcome::Response(value) if is_true(value, "exitCodeUnknown") => end_by(described.purpose, output),
         Outcome::Response(_) if checks && described.masks_exit && shows_failure(output) => End::Failed(None),
         Outcome::Response(_) => End::Passed,
     };
@@ -198,6 +199,17 @@ fn run(command: &str, output: &str, outcome: &Outcome) -> Run {
         key: described.key,
         purpose: described.purpose,
         end,
+    }
+}
+
+/// Where the agent does not tell how a command ended, its output has to.
+fn end_by(purpose: Purpose, output: &str) -> End {
+    match purpose {
+        Purpose::Test | Purpose::Build if shows_failure(output) => End::Failed(None),
+        Purpose::Test if counts(output).is_empty() => End::Open,
+        Purpose::Build => End::Open,
+        Purpose::Commit if !output.lines().any(|line| line.starts_with('[')) => End::Open,
+        _ => End::Passed,
     }
 }
 
@@ -347,7 +359,14 @@ mod tests {
     fn event(command: &str, outcome: Outcome) -> Event {
         let kind =
             EventKind::Tool { tool: String::from("Bash"), input: json!({"command": command}), outcome };
-        Event { session: String::from("s"), at: Timestamp(0), cwd: String::from("/p"), agent: None, kind }
+        Event {
+            session: String::from("s"),
+            platform: Default::default(),
+            at: Timestamp(0),
+            cwd: String::from("/p"),
+            agent: None,
+            kind,
+        }
     }
 
     fn ok(command: &str, stdout: &str) -> Event {

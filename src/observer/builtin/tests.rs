@@ -10,7 +10,14 @@ fn mode(id: &str) -> Mode {
 }
 
 fn event(kind: EventKind) -> Event {
-    Event { session: String::from("s"), at: Timestamp(0), cwd: String::from("/p"), agent: None, kind }
+    Event {
+        session: String::from("s"),
+        platform: Default::default(),
+        at: Timestamp(0),
+        cwd: String::from("/p"),
+        agent: None,
+        kind,
+    }
 }
 
 fn prompt(text: &str) -> Event {

@@ -12,7 +12,14 @@ fn mode(id: &str) -> Mode {
 
 fn event(at_s: i64, kind: EventKind) -> Event {
     let at = Timestamp(1_770_000_000_000 + at_s * 1000);
-    Event { session: String::from("s"), at, cwd: String::from("/p"), agent: None, kind }
+    Event {
+        session: String::from("s"),
+        platform: Default::default(),
+        at,
+        cwd: String::from("/p"),
+        agent: None,
+        kind,
+    }
 }
 
 fn tool(at_s: i64, name: &str, input: Value, response: Value) -> Event {

@@ -96,6 +96,7 @@ fn observer(settings: &Settings) -> Result<Box<dyn Observer>, ObserverError> {
 fn batch() -> Batch {
     let event = |kind| Event {
         session: String::from("s"),
+        platform: Default::default(),
         at: Timestamp(1),
         cwd: String::from("/p"),
         agent: None,

@@ -27,6 +27,7 @@ CREATE TABLE sessions (
   head_last  TEXT,
   started_at INTEGER NOT NULL,
   last_at    INTEGER NOT NULL,
+  platform   TEXT NOT NULL DEFAULT 'claude', -- the agent that it ran in
   UNIQUE (session, project)
 ) STRICT;
 CREATE INDEX sessions_project ON sessions (project, last_at);

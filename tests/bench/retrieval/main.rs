@@ -20,7 +20,7 @@ use std::thread;
 use cmem::config::Paths;
 use cmem::index;
 use cmem::model::{Draft, Identity, RecordId, Timestamp};
-use cmem::retrieve::{self, Filter, Scope, Using};
+use cmem::retrieve::{self, Filter, Known, Scope, Using};
 use cmem::store::{NewObservation, Standing, Store, Trace};
 
 use figures::{Figures, Row};
@@ -138,7 +138,7 @@ fn ask(paths: &Paths, set: &Set, ids: &[i64], using: Using) -> Figures {
 fn recalled(paths: &Paths, set: &Set, ids: &[i64]) -> Figures {
     let store = Store::open_read_only(paths).unwrap();
     let ranks = set.questions.iter().map(|question| {
-        let found = retrieve::recall(&store, &Scope::All, &question.text, &[], HITS).unwrap();
+        let found = retrieve::recall(&store, &Scope::All, &question.text, &Known::default(), HITS).unwrap();
         let wanted: Vec<i64> = question.answers.iter().map(|at| ids[*at]).collect();
         (found.iter().map(|row| wanted.contains(&row.id)).collect(), wanted.len())
     });
@@ -148,8 +148,9 @@ fn recalled(paths: &Paths, set: &Set, ids: &[i64]) -> Figures {
 /// Of some prompts, the part beside which something is told.
 fn told_beside(paths: &Paths, prompts: &[String]) -> f64 {
     let store = Store::open_read_only(paths).unwrap();
-    let is_told =
-        |text: &&String| !retrieve::recall(&store, &Scope::All, text, &[], HITS).unwrap().is_empty();
+    let is_told = |text: &&String| {
+        !retrieve::recall(&store, &Scope::All, text, &Known::default(), HITS).unwrap().is_empty()
+    };
     100.0 * prompts.iter().filter(is_told).count() as f64 / prompts.len() as f64
 }
 
