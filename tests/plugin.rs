@@ -232,6 +232,7 @@ fn settings_that_are_no_json_are_left_alone() {
         assert!(refused.contains("settings.json"), "{args:?}: {refused}");
     }
     assert_eq!(fs::read_to_string(settings(&world)).unwrap(), "{,}");
+    assert!(!marketplace(&world).exists(), "everything is read before anything is written");
 }
 
 /// The plugin as others get it.

@@ -107,9 +107,9 @@ pub enum Command {
     /// List projects, or say that two are one
     #[command(subcommand, after_help = "Example:\n  cmem project list")]
     Project(ProjectCommand),
-    /// Register the hooks with Claude Code
+    /// Register with Claude Code: the hooks, or a plugin with skills
     Install(InstallArgs),
-    /// Take the hooks out again
+    /// Take cmem out of Claude Code again
     Uninstall(UninstallArgs),
     /// Show what waits, what is remembered and what went wrong
     #[command(after_help = "Example:\n  cmem status\n  cmem status --json")]

@@ -23,7 +23,7 @@ pub(crate) fn is_observer() -> bool {
 /// Who called this hook. The client names a plugin's folder to the plugin's own hooks alone.
 pub(super) fn registrar() -> Registrar {
     match env::var_os("CLAUDE_PLUGIN_ROOT") {
-        Some(root) if !root.is_empty() => Registrar::Plugin,
+        Some(root) if !root.is_empty() => Registrar::Plugin(root.into()),
         _ => Registrar::Settings,
     }
 }

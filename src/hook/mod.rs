@@ -115,7 +115,7 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     let trail = Trail::read(paths, &event.session);
     let at = event.at;
     // What cannot be claimed is said twice at worst.
-    let may_answer = || trail.claim(&delivery.delivery_key(), guard::registrar(), at).unwrap_or(true);
+    let may_answer = || trail.claim(&delivery.delivery_key(), &guard::registrar(), at).unwrap_or(true);
     gate::follow(paths, &trail, &event, &may_answer);
     let skip = match triage::skip_reason(&event, settings) {
         _ if trail.is_private() && event.kind.is_evidence() => Some("private"),

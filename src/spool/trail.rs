@@ -4,6 +4,7 @@
 //! registrations deliver. The file only grows, by one line where something changed, so that parallel hooks cannot undo each
 //! other.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -41,12 +42,12 @@ pub struct Trail {
 }
 
 /// Who called the hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Registrar {
     /// A settings file.
     Settings,
-    /// A plugin.
-    Plugin,
+    /// A plugin, by its folder.
+    Plugin(PathBuf),
 }
 
 /// That memories of a file were told before it was read.
@@ -173,35 +174,32 @@ impl Trail {
         Ok(gates.find(|other| other.file == gate.file).is_some_and(|first| first == *gate))
     }
 
-    /// Claims the answer to an event, named by its delivery key; `false` when the other registrar's delivery of the same
+    /// Claims the answer to an event, named by its delivery key; `false` when another registrar's delivery of the same
     /// event was quicker. One registrar's deliveries are never held against each other: a user may say the same twice.
     ///
     /// # Errors
     /// [`SpoolError::File`] when it cannot be written.
-    pub fn claim(&self, key: &[u8], by: Registrar, now: Timestamp) -> Result<bool, SpoolError> {
-        let key = digest(key);
-        let name = Uuid::now_v7().simple().to_string();
-        self.append(&format!("{ANSWER}{key} {} {} {name}", by.name(), now.0))?;
+    pub fn claim(&self, key: &[u8], by: &Registrar, now: Timestamp) -> Result<bool, SpoolError> {
+        let (key, by, claim) = (digest(key), by.name(), Uuid::now_v7().simple().to_string());
+        self.append(&format!("{ANSWER}{key} {by} {} {claim}", now.0))?;
         let text = fs::read_to_string(&self.path)
             .map_err(|source| SpoolError::File { path: self.path.clone(), source })?;
-        let (mut own, mut others) = (0_usize, 0_usize);
+        // How many deliveries of it each registrar had, up to this one.
+        let mut counts: HashMap<&str, usize> = HashMap::new();
         for line in text.lines().filter_map(|line| line.strip_prefix(ANSWER)) {
-            let mut words = line.split(' ');
-            let (Some(other), Some(registrar), Some(at)) = (words.next(), words.next(), words.next()) else {
+            let &[other, registrar, at, name] = line.split(' ').collect::<Vec<_>>().as_slice() else {
                 continue;
             };
-            if words.next() == Some(&name) {
+            if name == claim {
                 break;
             }
-            let is_near = at.parse::<i64>().is_ok_and(|at| (at - now.0).abs() <= TWIN_WINDOW_MS);
-            match (other == key && is_near, registrar == by.name()) {
-                (true, true) => own += 1,
-                (true, false) => others += 1,
-                (false, _) => {}
+            if other == key && at.parse::<i64>().is_ok_and(|at| (at - now.0).abs() <= TWIN_WINDOW_MS) {
+                *counts.entry(registrar).or_default() += 1;
             }
         }
-        // The n-th of one registrar and the n-th of the other are the same event.
-        Ok(others <= own)
+        // The n-th of one registrar and the n-th of another are the same event.
+        let own = counts.remove(by.as_str()).unwrap_or_default();
+        Ok(counts.values().all(|others| *others <= own))
     }
 
     /// Begins a turn.
@@ -251,10 +249,10 @@ impl Trail {
 }
 
 impl Registrar {
-    fn name(self) -> &'static str {
+    fn name(&self) -> String {
         match self {
-            Self::Settings => "settings",
-            Self::Plugin => "plugin",
+            Self::Settings => String::from("settings"),
+            Self::Plugin(folder) => digest(folder.as_os_str().as_encoded_bytes()),
         }
     }
 }
@@ -348,17 +346,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
         let trail = Trail::read(&paths, "s");
+        let plugin = Registrar::Plugin(PathBuf::from("/a plugin"));
+        let other = Registrar::Plugin(PathBuf::from("/another"));
+        let settings = Registrar::Settings;
         let claim = |key: &str, by, at| trail.claim(key.as_bytes(), by, Timestamp(at)).unwrap();
-        use Registrar::{Plugin, Settings};
         // Twice said is twice answered, by whoever is first.
-        assert_eq!([claim("a", Settings, 0), claim("a", Plugin, 5)], [true, false]);
-        assert_eq!([claim("a", Plugin, 900), claim("a", Settings, 901)], [true, false]);
+        assert_eq!(
+            [claim("a", &settings, 0), claim("a", &plugin, 5), claim("a", &other, 6)],
+            [true, false, false]
+        );
+        assert_eq!(
+            [claim("a", &plugin, 900), claim("a", &settings, 901), claim("a", &other, 902)],
+            [true, false, false]
+        );
         // One registrar alone answers everything.
-        assert_eq!([claim("b", Plugin, 0), claim("b", Plugin, 1), claim("b", Plugin, 2)], [true; 3]);
+        assert_eq!([claim("b", &plugin, 0), claim("b", &plugin, 1), claim("b", &plugin, 2)], [true; 3]);
         // Another event, another session, and a time long after.
-        assert!(claim("c", Plugin, 3));
-        assert!(claim("a", Plugin, 60_000));
-        assert!(Trail::read(&paths, "t").claim(b"c", Settings, Timestamp(4)).unwrap());
+        assert!(claim("c", &plugin, 3));
+        assert!(claim("a", &plugin, 60_000));
+        assert!(Trail::read(&paths, "t").claim(b"c", &settings, Timestamp(4)).unwrap());
         assert!(!Trail::read(&paths, "s").is_private());
     }
 

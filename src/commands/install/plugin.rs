@@ -10,7 +10,7 @@ use super::{FileAnswer, carry_out, tell, tell_version};
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::hook::agents::{CLAUDE_CODE, Version};
+use crate::hook::agents::{AgentKind, CLAUDE_CODE, Version};
 use crate::hook::install::plugin::{
     self, Bundle, Call, FileChange, Folder, ID, Installed, Places, PluginError, State,
 };
@@ -63,19 +63,21 @@ pub(super) fn run(dry_run: bool, paths: &Paths, printer: &mut Printer) -> Result
     let state = State::read(&places).map_err(|error| failed(error.into()))?;
     let calls = plugin::calls(&state, folder.path(), bundle.version());
     let by_hand: &[Call] = if version.is_none() { &calls } else { &[] };
+    let plans = || settings(&cwd, &program, version).map_err(|error| failed(error.into()));
+    let mut planned = plans()?;
 
     if !dry_run {
         paths.create().map_err(|error| Failure::new(WHAT, error, "name another with --data-dir"))?;
         folder.write(&bundle, &changes).map_err(failed)?;
         if by_hand.is_empty() {
             register(&calls, &bundle, &places)?;
+            // The client has written its settings itself.
+            planned = plans()?;
         }
     }
-    // The client writes its settings itself: they are read after that.
-    let plans = settings(&cwd, &program, version).map_err(|error| failed(error.into()))?;
     // Without the plugin the hooks there are the only ones.
     let waits = dry_run || !by_hand.is_empty();
-    let files: Result<Vec<_>, _> = plans.iter().map(|plan| carry_out(plan, waits)).collect();
+    let files: Result<Vec<_>, _> = planned.iter().map(|plan| carry_out(plan, waits)).collect();
     let files = files.map_err(|error| failed(error.into()))?;
     let answer = PluginAnswer {
         id: ID,
@@ -95,26 +97,24 @@ pub(super) fn run(dry_run: bool, paths: &Paths, printer: &mut Printer) -> Result
         files.iter().for_each(|file| tell(file, printer));
         tell_version(version, printer);
         prices.lines().iter().for_each(|line| printer.talk(line));
+        let is_changed = !changes.is_empty() || !calls.is_empty();
+        if is_changed && !waits {
+            printer.talk("Sessions that start from now on have the plugin. `cmem doctor` checks it.");
+        }
     }
-    if !dry_run && !by_hand.is_empty() {
-        let typed: Vec<String> = by_hand.iter().map(|call| format!("`{}`", call.within())).collect();
-        return Err(Failure::new(
-            WHAT,
-            format!(
-                "the program `{}` was not found on the PATH: the plugin is written and not registered",
-                CLAUDE_CODE.program
-            ),
-            format!(
-                "type {} in {}, then run `cmem install --plugin` again",
-                typed.join(" and "),
-                CLAUDE_CODE.name
-            ),
-        ));
-    }
-    if !dry_run && !printer.wants_json() && !(changes.is_empty() && calls.is_empty()) {
-        printer.talk("Sessions that start from now on have the plugin. `cmem doctor` checks it.");
-    }
-    Ok(())
+    if dry_run || by_hand.is_empty() { Ok(()) } else { Err(to_be_typed(by_hand)) }
+}
+
+fn to_be_typed(calls: &[Call]) -> Failure {
+    let AgentKind { name, program, .. } = CLAUDE_CODE;
+    let typed: Vec<String> = calls.iter().map(|call| format!("`{}`", call.within())).collect();
+    Failure::new(
+        WHAT,
+        format!(
+            "the program `{program}` was not found on the PATH: the plugin is written and not registered"
+        ),
+        format!("type {} in {name}, then run `cmem install --plugin` again", typed.join(" and ")),
+    )
 }
 
 /// Has the client take the plugin, and looks whether it did.
