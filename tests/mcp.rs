@@ -12,7 +12,7 @@ use crate::common::mcp::{McpServer, said};
 use crate::common::{ModelServer, World, wait_for};
 
 /// What the tools may cost in every request of a model.
-const MOST_TOKENS: usize = 850;
+const MOST_TOKENS: usize = 750;
 
 /// Three memories that the user said.
 fn taught() -> World {
