@@ -36,6 +36,7 @@ fn allowed(folder: &str) -> Vec<&'static str> {
                 "git",
                 "hook",
                 "notices",
+                "outline",
                 "report",
                 "transfer",
                 "cli",
@@ -45,7 +46,7 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         .concat(),
         // The hook answers from memory, so it reads through retrieve and render; it writes nothing there but the
         // pointers of what was merged since the last session.
-        "hook" => vec!["privacy", "spool", "git", "drain", "adopt", "store", "retrieve", "render"],
+        "hook" => vec!["privacy", "spool", "git", "drain", "adopt", "store", "retrieve", "outline", "render"],
         "git" => vec![],
         // Reads what others keep, hands events over as a hook does, and stores records as they are.
         "foreign" => vec!["privacy", "spool", "drain", "observer", "store", "index", "hook", "git", "adopt"],
@@ -63,7 +64,9 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "embed" => vec![],
         "index" => vec!["embed", "store"],
         "retrieve" => vec!["embed", "index", "store"],
-        "render" => vec!["retrieve"],
+        "render" => vec!["retrieve", "outline"],
+        // Reads source files, and knows nothing of memories.
+        "outline" => vec![],
         // Reads and orders; whoever runs the command has prose written.
         "report" => vec!["store", "retrieve", "render"],
         _ => vec![],
@@ -122,6 +125,9 @@ fn one_file_names_each_foreign_world() {
     naming("imara_diff::", &["git/patch.rs"]);
     naming("fs2::", &["spool/lock.rs"]);
     naming("ureq::", &["http.rs"]);
+    naming("ignore::", &["outline/tree.rs"]);
+    let grammar = ["mod", "name", "signature", "walk"].map(|name| format!("outline/grammar/{name}.rs"));
+    naming("tree_sitter", &grammar.each_ref().map(String::as_str));
 }
 
 fn root() -> PathBuf {

@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 30] = [
     "hook",
     "drain",
     "queue",
@@ -11,6 +11,8 @@ const COMMANDS: [&str; 28] = [
     "get",
     "context",
     "report",
+    "outline",
+    "unfold",
     "remember",
     "edit",
     "pin",

@@ -34,6 +34,7 @@ mod invariants;
 mod modes;
 mod notices;
 mod operate;
+mod outline;
 mod pauses;
 mod privacy;
 mod prompts;

@@ -21,6 +21,7 @@ use crate::git;
 use crate::log;
 use crate::mode::Mode;
 use crate::model::{Event, EventKind, Identity, Outcome, Timestamp, estimate_tokens};
+use crate::outline;
 use crate::privacy::Cleaner;
 use crate::render::{self, GatedFile};
 use crate::retrieve::{self, Ground};
@@ -126,7 +127,8 @@ fn look(
     let price = usize::try_from(asked.bytes.div_ceil(4).min(MOST_READ)).unwrap_or(usize::MAX);
     let name = spellings.first().cloned().unwrap_or_default();
     let (mode, _) = Mode::load_or_english(settings, paths);
-    let gated = GatedFile { name, price, is_held_back: is_block };
+    let outline = outline::has_grammar(&asked.path).then(|| as_typed(&asked.path, &asked.cwd)).flatten();
+    let gated = GatedFile { name, price, is_held_back: is_block, outline };
     let told = render::gate(&identity.name, &gated, &found.memories, &mode);
     if told.shown.is_empty() {
         return Ok(None);
@@ -198,6 +200,17 @@ fn name_of(path: &Path) -> String {
     Trail::file(&git::resolve(path).0)
 }
 
+/// How a command line in `cwd` names a file; `None` for a name that a shell may take for more than a name.
+fn as_typed(path: &Path, cwd: &Path) -> Option<String> {
+    let path = plain(path);
+    let text = path.strip_prefix(plain(cwd)).unwrap_or(&path).to_str()?;
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | ',');
+    if text.starts_with('-') || !text.chars().all(|c| is_plain(c) || c == ' ') {
+        return None;
+    }
+    Some(if text.contains(' ') { format!("'{text}'") } else { text.to_owned() })
+}
+
 fn is_binary(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(LOOKED_AT).read_to_end(&mut start));
@@ -228,11 +241,19 @@ pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event) {
             next(paths, trail, &file, |gate| gate.is_block.then_some(then));
         }
         "Bash" => {
-            let ids = got(input.get("command").and_then(Value::as_str).unwrap_or_default());
+            let command = input.get("command").and_then(Value::as_str).unwrap_or_default();
+            let text = response.get("stdout").and_then(Value::as_str).unwrap_or_default();
+            let ids = got(command);
             let gates = trail.gates().iter().rev();
-            if let Some(gate) = gates.into_iter().find(|gate| gate.told.iter().any(|id| ids.contains(id))) {
-                let text = response.get("stdout").and_then(Value::as_str).unwrap_or_default();
+            let got = gates.clone().find(|gate| gate.told.iter().any(|id| ids.contains(id)));
+            // One command line has one output: it is counted once.
+            if let Some(gate) = got {
                 note_next(paths, gate, Then::Got(estimate_tokens(text)));
+            } else if let Some(gate) = outlined(command).iter().find_map(|path| {
+                let file = name_of(&Path::new(&event.cwd).join(path));
+                gates.clone().find(|gate| gate.file == file)
+            }) {
+                note_next(paths, gate, Then::Outlined(estimate_tokens(text)));
             }
         }
         _ => {}
@@ -260,15 +281,52 @@ fn text_of_read(response: &Value) -> String {
 
 /// Ids that a command line hands to `cmem get`.
 fn got(command: &str) -> Vec<i64> {
+    let words = |call: Vec<String>| call.into_iter().filter_map(|word| word.parse::<i64>().ok());
+    calls(command, &["get"]).into_iter().flat_map(words).collect()
+}
+
+/// Files that a command line hands to `cmem outline` and `cmem unfold`: the first word that is no option.
+fn outlined(command: &str) -> Vec<String> {
+    let file = |call: Vec<String>| call.into_iter().find(|word| !word.starts_with('-'));
+    calls(command, &["outline", "unfold"]).into_iter().filter_map(file).collect()
+}
+
+/// The words behind each call of one of these commands of cmem.
+fn calls(command: &str, names: &[&str]) -> Vec<Vec<String>> {
     let is_cmem = |word: &str| word.rsplit('/').next() == Some("cmem");
-    let mut ids = Vec::new();
-    for call in command.split([';', '|', '&', '\n']) {
-        let words: Vec<&str> = call.split_whitespace().collect();
-        if let Some(at) = words.windows(2).position(|pair| is_cmem(pair[0]) && pair[1] == "get") {
-            ids.extend(words[at + 2..].iter().filter_map(|word| word.parse::<i64>().ok()));
+    let arguments = |call: Vec<String>| {
+        let at = call.windows(2).position(|pair| is_cmem(&pair[0]) && names.contains(&pair[1].as_str()))?;
+        Some(call[at + 2..].to_vec())
+    };
+    split(command).into_iter().filter_map(arguments).collect()
+}
+
+/// A command line as calls, and these as words: quotes and backslashes are taken as a shell takes them, nothing is
+/// expanded.
+fn split(command: &str) -> Vec<Vec<String>> {
+    let (mut calls, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
+    let mut quote = None;
+    let mut chars = command.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\\', None | Some('"')) => word.get_or_insert_default().extend(chars.next()),
+            (c, Some(_)) => word.get_or_insert_default().push(c),
+            ('"' | '\'', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (';' | '|' | '&' | '\n', None) => {
+                words.extend(word.take());
+                calls.push(std::mem::take(&mut words));
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, None) => word.get_or_insert_default().push(c),
         }
     }
-    ids
+    words.extend(word);
+    calls.push(words);
+    calls
 }
 
 #[cfg(test)]
@@ -281,6 +339,35 @@ mod tests {
         assert_eq!(got("cd x && /usr/bin/cmem get 7 S3| head -n 3; cmem get 8"), [7, 8]);
         for other in ["", "cmem", "cmem search get 5", "git get 5", "cmem gets 5"] {
             assert_eq!(got(other), Vec::<i64>::new(), "{other}");
+        }
+    }
+
+    #[test]
+    fn files_of_an_outline() {
+        for (command, files) in [
+            ("cmem outline src/a.rs", vec!["src/a.rs"]),
+            ("/usr/bin/cmem --json unfold a.rs f", vec![]),
+            (
+                "cd x && cmem unfold --json 'my file.rs' f | head; cmem outline my\\ file.rs",
+                vec!["my file.rs"; 2],
+            ),
+            ("cmem outline", vec![]),
+            ("echo 'cmem outline a.rs'", vec![]),
+            ("cmem get 5", vec![]),
+        ] {
+            assert_eq!(outlined(command), files, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_typed_is_only_a_name() {
+        let typed = |path: &str| as_typed(Path::new(path), Path::new("/src/app"));
+        assert_eq!(typed("/src/app/./a/../b.rs").as_deref(), Some("b.rs"));
+        assert_eq!(typed("/src/other/b.rs").as_deref(), Some("/src/other/b.rs"));
+        assert_eq!(typed("/src/app/my file.rs").as_deref(), Some("'my file.rs'"));
+        assert_eq!(typed("/src/app/größe-名.rs").as_deref(), Some("größe-名.rs"));
+        for odd in ["a;rm.rs", "$(x).rs", "a'b.rs", "`x`.rs", "a\nb.rs", "-rf.rs", "</cmem-context>.rs"] {
+            assert_eq!(typed(&format!("/src/app/{odd}")), None, "{odd}");
         }
     }
 
