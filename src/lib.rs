@@ -23,6 +23,7 @@ pub mod mode;
 pub mod model;
 pub mod notices;
 pub mod observer;
+pub mod outline;
 pub mod privacy;
 pub mod render;
 pub mod report;

@@ -37,6 +37,7 @@ fn allowed(folder: &str) -> Vec<&'static str> {
                 "hook",
                 "notices",
                 "mcp",
+                "outline",
                 "report",
                 "transfer",
                 "cli",
@@ -46,7 +47,7 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         .concat(),
         // The hook answers from memory, so it reads through retrieve and render; it writes nothing there but the
         // pointers of what was merged since the last session.
-        "hook" => vec!["privacy", "spool", "git", "drain", "adopt", "store", "retrieve", "render"],
+        "hook" => vec!["privacy", "spool", "git", "drain", "adopt", "store", "retrieve", "outline", "render"],
         "git" => vec![],
         // Reads what others keep, hands events over as a hook does, and stores records as they are.
         "foreign" => vec!["privacy", "spool", "drain", "observer", "store", "index", "hook", "git", "adopt"],
@@ -64,7 +65,9 @@ fn allowed(folder: &str) -> Vec<&'static str> {
         "embed" => vec![],
         "index" => vec!["embed", "store"],
         "retrieve" => vec!["embed", "index", "store"],
-        "render" => vec!["retrieve"],
+        "render" => vec!["retrieve", "outline"],
+        // Reads source files, and knows nothing of memories.
+        "outline" => vec![],
         // Reads and orders; whoever runs the command has prose written.
         "report" => vec!["store", "retrieve", "render"],
         // Knows messages and no memory: what is offered comes from the command.
@@ -128,6 +131,9 @@ fn one_file_names_each_foreign_world() {
     let protocol = ["mcp/input.rs", "mcp/places.rs", "mcp/serve.rs", "mcp/server.rs", "mcp/wire.rs"];
     naming("rmcp::", &protocol);
     naming("tokio::", &protocol);
+    naming("ignore::", &["outline/tree.rs"]);
+    let grammar = ["mod", "name", "signature", "walk"].map(|name| format!("outline/grammar/{name}.rs"));
+    naming("tree_sitter", &grammar.each_ref().map(String::as_str));
 }
 
 fn root() -> PathBuf {

@@ -157,18 +157,25 @@ fn what_came_of_it_is_counted() {
                      "tool_input": {"ids": ["2"]}, "tool_response": [{"type": "text", "text": "y".repeat(400)}]});
     world.send("PostToolUse", get).silent();
     block(&world, "b", &path);
+    for command in
+        ["cmem outline src/cache.rs", "cd src && cmem unfold cache.rs 'warm' | head", "cmem outline other.rs"]
+    {
+        let outline = json!({"session_id": "b", "tool_name": "Bash", "tool_input": {"command": command},
+                             "tool_response": {"stdout": "z".repeat(600), "stderr": ""}});
+        world.send("PostToolUse", outline).silent();
+    }
     let count = world.cmem(&["stats", "--gate", "--json"]).json();
     let number = |key: &str| count[key].as_i64().unwrap();
     let numbers = ["blocks", "read_whole", "read_in_part", "not_read", "looked_up", "edited"].map(number);
     assert_eq!(numbers, [3, 1, 1, 1, 1, 0], "{count}");
     let size = i64::try_from(fs::metadata(&path).unwrap().len()).unwrap();
     assert_eq!(
-        (number("spared"), number("parts"), number("got")),
-        (2 * ((size + 3) / 4), 100, 300),
+        (number("spared"), number("parts"), number("got"), number("outlined"), number("outlines")),
+        (2 * ((size + 3) / 4), 100, 300, 1, 300),
         "{count}"
     );
     assert!(number("told") > 300, "{count}");
-    assert_eq!(number("saved"), number("spared") - number("told") - 400, "{count}");
+    assert_eq!(number("saved"), number("spared") - number("told") - 700, "{count}");
     let text = world.cmem(&["stats", "--gate"]).ok();
     assert!(text.contains("3 reads held back, 0 hints") && text.contains(" saved"), "{text}");
     assert_eq!(world.files_with("cache.rs").iter().filter(|file| file.ends_with("gates.jsonl")).count(), 0);

@@ -2,7 +2,7 @@
 
 use crate::common::World;
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 31] = [
     "hook",
     "drain",
     "queue",
@@ -11,6 +11,8 @@ const COMMANDS: [&str; 29] = [
     "get",
     "context",
     "report",
+    "outline",
+    "unfold",
     "remember",
     "edit",
     "pin",

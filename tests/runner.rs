@@ -37,6 +37,7 @@ mod mcp_clients;
 mod modes;
 mod notices;
 mod operate;
+mod outline;
 mod pauses;
 mod plugin;
 mod privacy;

@@ -13,6 +13,7 @@ use crate::commands::forget::ForgetArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::install::InstallArgs;
 use crate::commands::mode::ModeCommand;
+use crate::commands::outline::OutlineArgs;
 use crate::commands::pin::PinArgs;
 use crate::commands::project::ProjectCommand;
 use crate::commands::prune::PruneArgs;
@@ -22,6 +23,7 @@ use crate::commands::restore::RestoreArgs;
 use crate::commands::review::ReviewArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::supersede::SupersedeArgs;
+use crate::commands::unfold::UnfoldArgs;
 use crate::commands::uninstall::UninstallArgs;
 use crate::model::{Platform, Status, Timestamp};
 use crate::retrieve::RecordKind;
@@ -76,6 +78,10 @@ pub enum Command {
     Context(ScopeArgs),
     /// Tell what happened in a period: decisions, bugs, files, next steps, cost
     Report(ReportArgs),
+    /// List what a source file defines, with lines and without bodies; or find a symbol in a directory
+    Outline(OutlineArgs),
+    /// Show one item of a source file whole
+    Unfold(UnfoldArgs),
     /// Remember a text as it stands
     Remember(RememberArgs),
     /// Change what an observation says, in an editor or by flags

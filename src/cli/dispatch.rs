@@ -114,6 +114,8 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Get(args) => commands::get::run(args, &Caller::here(), &paths, printer),
         Command::Context(scope) => commands::context::run(scope, &Caller::here(), &paths, printer),
         Command::Report(args) => commands::report::run(args, &paths, printer),
+        Command::Outline(args) => commands::outline::run(args, printer),
+        Command::Unfold(args) => commands::unfold::run(args, printer),
         Command::Remember(args) => commands::remember::run(args, &paths, printer),
         Command::Edit(args) => commands::edit::run(args, &paths, printer),
         Command::Pin(args) => commands::pin::run(args, true, &paths, printer),

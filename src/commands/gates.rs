@@ -36,11 +36,14 @@ fn text(count: &GateCount) -> Vec<String> {
             "of those held back: {} files were not read, {} in part, {} whole after all",
             count.not_read, count.read_in_part, count.read_whole
         ),
-        format!("then: memories read after {}, the file edited after {}", count.looked_up, count.edited),
+        format!(
+            "then: memories read after {}, the file outlined after {}, edited after {}",
+            count.looked_up, count.outlined, count.edited
+        ),
         format!(
             "tokens: {} not read (by the sizes of the files) - {} told instead - {} parts of the files - {} memories \
-             read - {} hints = {} saved",
-            count.spared, count.told, count.parts, count.got, count.hint_tokens, count.saved
+             read - {} outlines - {} hints = {} saved",
+            count.spared, count.told, count.parts, count.got, count.outlines, count.hint_tokens, count.saved
         ),
     ]
 }

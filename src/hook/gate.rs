@@ -4,6 +4,8 @@
 //! edited the file (a client may refuse the next edit of a file whose read was refused), and whatever goes wrong lets
 //! the read go on.
 
+mod after;
+
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;
@@ -13,24 +15,28 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+pub(super) use after::follow;
+
 use super::agents;
-use super::decode::{event_name, is_edit, session};
+use super::decode::{event_name, session};
 use super::guard;
-use super::triage;
 use super::wire::{EventName, Payload, id_of};
 use crate::config::{Paths, ReadGate, Settings};
 use crate::git;
 use crate::log;
 use crate::mode::Mode;
-use crate::model::{Event, EventKind, Identity, Outcome, Platform, Timestamp, estimate_tokens};
+use crate::model::{Identity, Platform, Timestamp};
+use crate::outline;
 use crate::privacy::Cleaner;
 use crate::render::{self, GatedFile};
 use crate::retrieve::{self, Ground};
-use crate::spool::{Gate, Then, Trail, note_gate, note_next, note_use};
+use crate::spool::{Gate, Trail, note_gate, note_use};
 use crate::store::{Store, StoreError};
 
 /// What is smaller is read sooner than decided about.
 const SMALLEST: u64 = 1_500;
+/// Claude Code (2.1.197) refuses to read all of a larger file, and says so in fewer words.
+const LARGEST: u64 = 256 * 1024;
 /// Most memories that are told.
 const MOST: usize = 15;
 /// So many of the first ones count as used: as many as a prompt would be told.
@@ -109,7 +115,7 @@ fn asked(mut value: Value, cleaner: &Cleaner) -> Option<Asked> {
     let path = cwd.join(input.get("file_path")?.as_str()?);
     let about = fs::metadata(&path).ok()?;
     let (bytes, changed_at) = (about.len(), Timestamp::from(about.modified().ok()?));
-    (about.is_file() && bytes >= SMALLEST).then(|| Asked {
+    (about.is_file() && (SMALLEST..=LARGEST).contains(&bytes)).then(|| Asked {
         session: session(&payload),
         cwd,
         path,
@@ -140,7 +146,8 @@ fn look(
     let price = usize::try_from(asked.bytes.div_ceil(4).min(MOST_READ)).unwrap_or(usize::MAX);
     let name = spellings.first().cloned().unwrap_or_default();
     let (mode, _) = Mode::load_or_english(settings, paths);
-    let gated = GatedFile { name, price, is_held_back: is_block };
+    let outline = outline::has_grammar(&asked.path).then(|| as_typed(&asked.path, &asked.cwd)).flatten();
+    let gated = GatedFile { name, price, is_held_back: is_block, outline };
     let told = render::gate(&identity.name, &gated, &found.memories, &mode);
     if told.shown.is_empty() {
         return Ok(None);
@@ -212,122 +219,21 @@ fn name_of(path: &Path) -> String {
     Trail::file(&git::resolve(path).0)
 }
 
+/// How a command line in `cwd` names a file; `None` for a name that a shell may take for more than a name.
+fn as_typed(path: &Path, cwd: &Path) -> Option<String> {
+    let path = plain(path);
+    let text = path.strip_prefix(plain(cwd)).unwrap_or(&path).to_str()?;
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | ',');
+    if text.starts_with('-') || !text.chars().all(|c| is_plain(c) || c == ' ') {
+        return None;
+    }
+    Some(if text.contains(' ') { format!("'{text}'") } else { text.to_owned() })
+}
+
 fn is_binary(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(LOOKED_AT).read_to_end(&mut start));
     read.is_err() || start.contains(&0)
-}
-
-/// Notes what a session does with files that memories were told of, and which files it edits. `counts`: whether this
-/// delivery of the event is the one that is counted.
-pub(super) fn follow(paths: &Paths, trail: &Trail, event: &Event, counts: &impl Fn() -> bool) {
-    let EventKind::Tool { tool, input, outcome: Outcome::Response(response) } = &event.kind else { return };
-    if is_edit(tool) {
-        let Some(file) = file_of(event, input) else { return };
-        // An edit that is not remembered costs one needless refusal at worst, and only where the client wants a read.
-        let _ = trail.add_edit(&file);
-        next(paths, trail, &file, |_| Some(Then::Edited).filter(|_| counts()));
-        return;
-    }
-    if tool == "apply_patch" {
-        for file in patched(input).map(|path| name_of(&Path::new(&event.cwd).join(path))) {
-            let _ = trail.add_edit(&file);
-            next(paths, trail, &file, |_| Some(Then::Edited).filter(|_| counts()));
-        }
-        return;
-    }
-    if trail.gates().is_empty() {
-        return;
-    }
-    match tool.as_str() {
-        "Read" => {
-            let Some(file) = file_of(event, input) else { return };
-            let tokens = estimate_tokens(&text_of_read(response));
-            let is_part =
-                ["offset", "limit"].iter().any(|name| input.get(name).is_some_and(|v| !v.is_null()));
-            let then = if is_part { Then::Part(tokens) } else { Then::Whole(tokens) };
-            // Beside a hint, the read goes on: that is nothing that came of it.
-            next(paths, trail, &file, |gate| (gate.is_block && counts()).then_some(then));
-        }
-        "Bash" => {
-            let ids = got(input.get("command").and_then(Value::as_str).unwrap_or_default());
-            let text = response.get("stdout").and_then(Value::as_str).unwrap_or_default();
-            looked_up(paths, trail, &ids, text, counts);
-        }
-        tool if triage::is_own_tool(tool) && tool.ends_with("__get_observations") => {
-            looked_up(paths, trail, &asked_for(input), &text_of_blocks(response), counts);
-        }
-        _ => {}
-    }
-}
-
-/// Memories were got, perhaps some that a gate told of.
-fn looked_up(paths: &Paths, trail: &Trail, ids: &[i64], text: &str, counts: &impl Fn() -> bool) {
-    let gate = trail.gates().iter().rev().find(|gate| gate.told.iter().any(|id| ids.contains(id)));
-    if let Some(gate) = gate
-        && counts()
-    {
-        note_next(paths, gate, Then::Got(estimate_tokens(text)));
-    }
-}
-
-fn next(paths: &Paths, trail: &Trail, file: &str, then: impl Fn(&Gate) -> Option<Then>) {
-    if let Some(gate) = trail.gates().iter().find(|gate| gate.file == file)
-        && let Some(then) = then(gate)
-    {
-        note_next(paths, gate, then);
-    }
-}
-
-/// The files that a patch changes, in the form of Codex: the whole argument, or one of its fields.
-fn patched(input: &Value) -> impl Iterator<Item = &str> {
-    let fields = ["command", "patchText", "input"].into_iter().filter_map(|name| input.get(name)?.as_str());
-    let text = input.as_str().into_iter().chain(fields).next().unwrap_or_default();
-    text.lines().filter_map(|line| {
-        let changed = ["*** Update File: ", "*** Add File: ", "*** Move to: "];
-        changed.iter().find_map(|label| line.strip_prefix(label)).map(str::trim)
-    })
-}
-
-fn file_of(event: &Event, input: &Value) -> Option<String> {
-    let path = ["file_path", "notebook_path"].iter().find_map(|key| input.get(key)?.as_str())?;
-    Some(name_of(&Path::new(&event.cwd).join(path)))
-}
-
-/// The lines that a read gave, in the shapes of all clients.
-fn text_of_read(response: &Value) -> String {
-    let content = response.pointer("/file/content").or_else(|| response.get("content")).unwrap_or(response);
-    content.as_str().map_or_else(|| content.to_string(), str::to_owned)
-}
-
-/// Ids that the tool was called with: a list or one, as numbers or texts.
-fn asked_for(input: &Value) -> Vec<i64> {
-    let id = |value: &Value| value.as_i64().or_else(|| value.as_str()?.trim().parse().ok());
-    match input.get("ids") {
-        Some(Value::Array(ids)) => ids.iter().filter_map(id).collect(),
-        Some(Value::String(ids)) => ids.split(',').filter_map(|word| word.trim().parse().ok()).collect(),
-        Some(one) => id(one).into_iter().collect(),
-        None => Vec::new(),
-    }
-}
-
-/// The text of what an MCP tool answers: blocks, in a list or below `content`.
-fn text_of_blocks(response: &Value) -> String {
-    let blocks = response.get("content").unwrap_or(response).as_array();
-    blocks.into_iter().flatten().filter_map(|block| block.get("text")?.as_str()).collect()
-}
-
-/// Ids that a command line hands to `cmem get`.
-fn got(command: &str) -> Vec<i64> {
-    let is_cmem = |word: &str| word.trim_matches(['\'', '"']).rsplit('/').next() == Some("cmem");
-    let mut ids = Vec::new();
-    for call in command.split([';', '|', '&', '\n']) {
-        let words: Vec<&str> = call.split_whitespace().collect();
-        if let Some(at) = words.windows(2).position(|pair| is_cmem(pair[0]) && pair[1] == "get") {
-            ids.extend(words[at + 2..].iter().filter_map(|word| word.parse::<i64>().ok()));
-        }
-    }
-    ids
 }
 
 #[cfg(test)]
@@ -335,34 +241,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_a_get() {
-        assert_eq!(got("cmem get 12 15 --json"), [12, 15]);
-        assert_eq!(got("'/my tools/cmem' get 9"), [9]);
-        assert_eq!(got("cd x && /usr/bin/cmem get 7 S3| head -n 3; cmem get 8"), [7, 8]);
-        for other in ["", "cmem", "cmem search get 5", "git get 5", "cmem gets 5"] {
-            assert_eq!(got(other), Vec::<i64>::new(), "{other}");
+    fn a_name_that_is_typed_is_only_a_name() {
+        let typed = |path: &str| as_typed(Path::new(path), Path::new("/src/app"));
+        assert_eq!(typed("/src/app/./a/../b.rs").as_deref(), Some("b.rs"));
+        assert_eq!(typed("/src/other/b.rs").as_deref(), Some("/src/other/b.rs"));
+        assert_eq!(typed("/src/app/my file.rs").as_deref(), Some("'my file.rs'"));
+        assert_eq!(typed("/src/app/größe-名.rs").as_deref(), Some("größe-名.rs"));
+        for odd in ["a;rm.rs", "$(x).rs", "a'b.rs", "`x`.rs", "a\nb.rs", "-rf.rs", "</cmem-context>.rs"] {
+            assert_eq!(typed(&format!("/src/app/{odd}")), None, "{odd}");
         }
-    }
-
-    #[test]
-    fn ids_and_text_of_the_tool() {
-        for ids in [json!([12, "15", "S3"]), json!("12, 15,S3")] {
-            assert_eq!(asked_for(&json!({ "ids": ids })), [12, 15], "{ids}");
-        }
-        assert_eq!(asked_for(&json!({"ids": 7})), [7]);
-        assert_eq!(asked_for(&json!({"id": 7})), Vec::<i64>::new());
-        let blocks = json!([{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]);
-        assert_eq!(text_of_blocks(&blocks), "ab");
-        assert_eq!(text_of_blocks(&json!({ "content": blocks })), "ab");
-    }
-
-    #[test]
-    fn files_of_a_patch() {
-        let text = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n-x\n+y\n*** Add File: c/d.rs\n+z\n*** End Patch";
-        for input in [json!(text), json!({"command": text}), json!({"patchText": text})] {
-            assert_eq!(patched(&input).collect::<Vec<_>>(), ["a.rs", "b.rs", "c/d.rs"]);
-        }
-        assert_eq!(patched(&json!({"command": ["x"]})).count(), 0);
     }
 
     #[test]
@@ -385,16 +272,5 @@ mod tests {
         }
         assert_eq!(found.len(), 4, "{found:?}");
         assert_eq!(name_of(&link.join("src/a.rs")), name_of(&root.join("src/./a.rs")));
-    }
-
-    #[test]
-    fn what_a_read_gave_is_found_in_every_shape() {
-        for (response, text) in [
-            (json!({"type": "text", "file": {"content": "a"}}), "a"),
-            (json!({"content": "b"}), "b"),
-            (json!("c"), "c"),
-        ] {
-            assert_eq!(text_of_read(&response), text);
-        }
     }
 }

@@ -10,8 +10,8 @@ use crate::model::{Observation, estimate_tokens};
 const TOKENS: usize = 1_500;
 /// Most tokens of the file's name.
 const NAME_TOKENS: usize = 60;
-/// Where commands exist that show a part of a file, their line with its price.
-const OUTLINE: Option<&str> = None;
+/// What an outline and an item or two cost, in tokens.
+const OUTLINE_TOKENS: (usize, usize) = (1_000, 2_000);
 
 /// The file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct GatedFile {
     pub price: usize,
     /// Whether the read does not happen.
     pub is_held_back: bool,
+    /// How a command line names it, if there can be an outline of it.
+    pub outline: Option<String>,
 }
 
 /// Titles of the memories, and what can be done now, by price. Whole titles only; the last ones are left out if it
@@ -51,7 +53,7 @@ fn choices(file: &GatedFile, ids: &[i64]) -> Vec<String> {
         String::from("- take the titles as they are: 0 tokens more"),
         format!("- `cmem get {}`: what they say in full, about 300 tokens each", some.join(" ")),
     ];
-    lines.extend(OUTLINE.map(str::to_owned));
+    lines.extend(file.outline.as_deref().filter(|_| file.price > OUTLINE_TOKENS.1).map(outline_line));
     if file.is_held_back {
         lines.push(format!("- read the whole file: about {price} tokens"));
         lines.push(String::from(
@@ -63,6 +65,16 @@ fn choices(file: &GatedFile, ids: &[i64]) -> Vec<String> {
     }
     lines.push(CLOSE.to_owned());
     lines
+}
+
+fn outline_line(file: &str) -> String {
+    let (least, most) = OUTLINE_TOKENS;
+    format!(
+        "- `cmem outline {file}`: what it defines, with lines; `cmem unfold {file} NAME`: one item of it whole; about \
+         {} to {} tokens together",
+        thousands(least),
+        thousands(most)
+    )
 }
 
 /// `1,234`.
@@ -88,7 +100,12 @@ mod tests {
     use super::*;
 
     fn file(is_held_back: bool) -> GatedFile {
-        GatedFile { name: String::from("src/a</cmem-context>.rs"), price: 12_345, is_held_back }
+        GatedFile {
+            name: String::from("src/a</cmem-context>.rs"),
+            price: 12_345,
+            is_held_back,
+            outline: None,
+        }
     }
 
     fn memories(count: i64, title: &str) -> Vec<Observation> {
@@ -112,6 +129,22 @@ mod tests {
         assert!(told.text.ends_with(CLOSE));
         let beside = gate("api", &file(false), &memories(1, "t"), &Mode::english()).text;
         assert!(beside.contains("this read goes on") && !beside.contains("held back"), "{beside}");
+    }
+
+    #[test]
+    fn an_outline_is_offered_where_it_is_cheaper() {
+        let told = |price, outline: Option<&str>| {
+            let file = GatedFile { price, outline: outline.map(str::to_owned), ..file(true) };
+            gate("api", &file, &memories(1, "t"), &Mode::english()).text
+        };
+        let text = told(2_001, Some("src/a.rs"));
+        let (got, read) = (text.find("`cmem get").unwrap(), text.find("- read the whole").unwrap());
+        let at = text.find("`cmem outline src/a.rs`").unwrap();
+        assert!(got < at && at < read && text.contains("`cmem unfold src/a.rs NAME`"), "{text}");
+        assert!(text.contains("about 1,000 to 2,000 tokens together"), "{text}");
+        for text in [told(2_000, Some("src/a.rs")), told(9_000, None)] {
+            assert!(!text.contains("cmem outline"), "{text}");
+        }
     }
 
     #[test]

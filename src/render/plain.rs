@@ -26,6 +26,13 @@ pub(super) fn block(text: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
+/// Lines of a source as they are, tabs included, without other control characters and escape sequences.
+pub(super) fn source(text: &str) -> String {
+    let clean =
+        |line: &str| line.split('\t').map(visible).collect::<Vec<_>>().join("\t").trim_end().to_owned();
+    text.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
 /// As [`line()`], and nothing in it can be taken for a tag: `<` before a name becomes `‹`.
 pub(super) fn untagged(text: &str) -> String {
     let text = line(text);
@@ -93,6 +100,7 @@ mod tests {
         assert_eq!(line("a\x1b[31mred\x1b[0m\r\n\tb\u{202e}c\u{7}  d\u{9b}e"), "ared bc d e");
         assert_eq!(block("a \n\x1b[2J  b\n\n"), "a\n  b");
         assert_eq!(line("👩‍💻"), "👩‍💻");
+        assert_eq!(source("\tif a {\x1b[2J\u{7}\r\n\n\t\tb\u{202e}"), "\tif a {\n\n\t\tb");
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub enum Then {
     Part(usize),
     /// It got some of the memories.
     Got(usize),
+    /// It looked at an outline of the file, or at an item of it.
+    Outlined(usize),
     /// It edited the file.
     Edited,
 }
@@ -102,6 +104,8 @@ pub struct GateCount {
     pub not_read: u64,
     /// After how many gates memories were got that were told there.
     pub looked_up: u64,
+    /// After how many the file was outlined, or an item of it unfolded.
+    pub outlined: u64,
     /// After how many the file was edited.
     pub edited: u64,
     /// What the files would have cost whose whole was not read, estimated from their sizes.
@@ -112,7 +116,10 @@ pub struct GateCount {
     pub parts: u64,
     /// Memories that were got after blocks.
     pub got: u64,
-    /// `spared` without all that the gate itself cost: `told`, `parts`, `got` and `hint_tokens`. Below 0 if it cost more.
+    /// Outlines and items of these files after blocks.
+    pub outlines: u64,
+    /// `spared` without all that the gate itself cost: `told`, `parts`, `got`, `outlines` and `hint_tokens`. Below 0 if
+    /// it cost more.
     pub saved: i64,
 }
 
@@ -128,6 +135,8 @@ struct Story {
     was_read: bool,
     got: usize,
     was_got: bool,
+    outlines: usize,
+    was_outlined: bool,
     edited: bool,
 }
 
@@ -150,6 +159,9 @@ pub fn count_gates(paths: &Paths, since: Timestamp) -> Result<GateCount, SpoolEr
                     (story.parts, story.was_read) = (story.parts + tokens, true)
                 }
                 What::Then(Then::Got(tokens)) => (story.got, story.was_got) = (story.got + tokens, true),
+                What::Then(Then::Outlined(tokens)) => {
+                    (story.outlines, story.was_outlined) = (story.outlines + tokens, true)
+                }
                 What::Then(Then::Edited) => story.edited = true,
             }
         }
@@ -158,7 +170,7 @@ pub fn count_gates(paths: &Paths, since: Timestamp) -> Result<GateCount, SpoolEr
     for story in stories.into_values() {
         count.add(&story, since);
     }
-    let costs = count.told + count.parts + count.got + count.hint_tokens;
+    let costs = count.told + count.parts + count.got + count.outlines + count.hint_tokens;
     count.saved = i64::try_from(count.spared).unwrap_or(i64::MAX) - i64::try_from(costs).unwrap_or(i64::MAX);
     Ok(count)
 }
@@ -169,6 +181,7 @@ impl GateCount {
         let Some(at) = story.at.filter(|at| *at >= since) else { return };
         self.first_at = Some(self.first_at.map_or(at, |first| first.min(at)));
         self.looked_up += u64::from(story.was_got);
+        self.outlined += u64::from(story.was_outlined);
         self.edited += u64::from(story.edited);
         if !story.block {
             self.hints += 1;
@@ -178,6 +191,7 @@ impl GateCount {
         self.blocks += 1;
         self.told += story.tokens as u64;
         self.got += story.got as u64;
+        self.outlines += story.outlines as u64;
         match (story.whole, story.was_read) {
             // What it read of it would have been read anyway.
             (true, _) => self.read_whole += 1,
@@ -223,14 +237,17 @@ mod tests {
         then("part", Then::Part(700));
         then("part", Then::Edited);
         told("nothing", true);
+        then("nothing", Then::Outlined(150));
+        then("nothing", Then::Outlined(50));
         told("hint", false);
         then("from before", Then::Got(9));
         let count = count_gates(&paths, Timestamp(0)).unwrap();
         assert_eq!((count.blocks, count.hints), (3, 1));
         assert_eq!((count.read_whole, count.read_in_part, count.not_read), (1, 1, 1));
-        assert_eq!((count.looked_up, count.edited), (1, 1));
+        assert_eq!((count.looked_up, count.outlined, count.edited), (1, 1, 1));
         assert_eq!((count.spared, count.told, count.parts, count.got), (10_000, 300, 700, 300));
-        assert_eq!(count.saved, 10_000 - 300 - 700 - 300 - 100);
+        assert_eq!(count.outlines, 200);
+        assert_eq!(count.saved, 10_000 - 300 - 700 - 300 - 200 - 100);
         let later = Timestamp::now().plus_ms(1_000);
         assert_eq!(count_gates(&paths, later).unwrap(), GateCount::default());
     }

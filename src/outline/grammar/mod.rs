@@ -1,0 +1,142 @@
+//! Items of a language by its grammar. The only place that knows of tree-sitter.
+//!
+//! `rules.rs` says what can be said of a language, the files beside it say it of each, `walk.rs` applies it.
+
+mod data;
+mod managed;
+mod name;
+mod rules;
+mod scripts;
+mod signature;
+mod systems;
+mod walk;
+mod web;
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use tree_sitter::{Language, Node, ParseOptions, Parser, Tree};
+
+use self::rules::Rules;
+use super::{Parsed, Plain};
+
+/// Most places of errors that are named.
+const MOST_ERRORS: usize = 5;
+/// Most nodes below each other that are looked at.
+const DEEPEST: usize = 300;
+
+/// The items of a text, and what of it could not be read.
+pub(super) fn parse(language: &str, text: &str, patience: Duration) -> Result<Parsed, Plain> {
+    let (grammar, rules) = of(language).ok_or(Plain::NoGrammars)?;
+    let deadline = Instant::now() + patience;
+    let tree = tree(&grammar, text, deadline).ok_or(Plain::TooSlow)?;
+    let (errors, errors_left_out) = errors(&tree);
+    Ok(Parsed { items: walk::items(&tree, text, rules, deadline)?, errors, errors_left_out })
+}
+
+/// A grammar and what is to be known of it.
+fn of(language: &str) -> Option<(Language, &'static Rules)> {
+    let (grammar, rules) = match language {
+        "rust" => (tree_sitter_rust::LANGUAGE, &systems::RUST),
+        "go" => (tree_sitter_go::LANGUAGE, &systems::GO),
+        "c" => (tree_sitter_c::LANGUAGE, &systems::C),
+        "cpp" => (tree_sitter_cpp::LANGUAGE, &systems::CPP),
+        "swift" => (tree_sitter_swift::LANGUAGE, &systems::SWIFT),
+        "java" => (tree_sitter_java::LANGUAGE, &managed::JAVA),
+        "kotlin" => (tree_sitter_kotlin_ng::LANGUAGE, &managed::KOTLIN),
+        "scala" => (tree_sitter_scala::LANGUAGE, &managed::SCALA),
+        "csharp" => (tree_sitter_c_sharp::LANGUAGE, &managed::CSHARP),
+        "python" => (tree_sitter_python::LANGUAGE, &scripts::PYTHON),
+        "ruby" => (tree_sitter_ruby::LANGUAGE, &scripts::RUBY),
+        "php" => (tree_sitter_php::LANGUAGE_PHP, &scripts::PHP),
+        "bash" => (tree_sitter_bash::LANGUAGE, &scripts::BASH),
+        "lua" => (tree_sitter_lua::LANGUAGE, &scripts::LUA),
+        "typescript" => (tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &web::SCRIPT),
+        "tsx" => (tree_sitter_typescript::LANGUAGE_TSX, &web::SCRIPT),
+        "javascript" => (tree_sitter_javascript::LANGUAGE, &web::SCRIPT),
+        "html" => (tree_sitter_html::LANGUAGE, &web::HTML),
+        "css" => (tree_sitter_css::LANGUAGE, &web::CSS),
+        "sql" => (tree_sitter_sequel::LANGUAGE, &data::SQL),
+        "json" => (tree_sitter_json::LANGUAGE, &data::JSON),
+        "yaml" => (tree_sitter_yaml::LANGUAGE, &data::YAML),
+        "toml" => (tree_sitter_toml_ng::LANGUAGE, &data::TOML),
+        _ => return None,
+    };
+    Some((grammar.into(), rules))
+}
+
+/// `None` when the deadline passed first.
+fn tree(grammar: &Language, text: &str, deadline: Instant) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(grammar).ok()?;
+    let mut in_time = |_: &tree_sitter::ParseState| match Instant::now() < deadline {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    };
+    let options = ParseOptions::new().progress_callback(&mut in_time);
+    let bytes = text.as_bytes();
+    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+}
+
+/// Lines, first and last, that could not be read, and how many such places are not among them.
+fn errors(tree: &Tree) -> (Vec<(usize, usize)>, usize) {
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    let mut cursor = tree.walk();
+    let mut depth = 0;
+    loop {
+        let node = cursor.node();
+        let is_one = node.is_error() || node.is_missing();
+        if is_one {
+            let (first, last) = (node.start_position().row + 1, last_row(&node) + 1);
+            match places.last_mut() {
+                Some(before) if first <= before.1 + 1 => before.1 = before.1.max(last),
+                _ => places.push((first, last)),
+            }
+        }
+        if !is_one && node.has_error() && depth < DEEPEST && cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                let left_out = places.len().saturating_sub(MOST_ERRORS);
+                places.truncate(MOST_ERRORS);
+                return (places, left_out);
+            }
+            depth -= 1;
+        }
+    }
+}
+
+/// The last row that a node has something on; counted from 0.
+fn last_row(node: &Node<'_>) -> usize {
+    let (start, end) = (node.start_position(), node.end_position());
+    if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_parse_goes_on_after_its_deadline() {
+        let text = "fn f() { a::<b<c<d>>>(((((1))))) }\n".repeat(20_000);
+        assert_eq!(parse("rust", &text, Duration::ZERO).map(|_| ()), Err(Plain::TooSlow));
+    }
+
+    #[test]
+    fn depth_is_no_danger() {
+        for (language, open) in [
+            ("json", "["),
+            ("json", "{\"a\":"),
+            ("javascript", "("),
+            ("rust", "mod a {"),
+            ("html", "<div id=a>"),
+            ("css", "@media a {"),
+            ("yaml", "["),
+        ] {
+            let text = open.repeat(50_000);
+            let _ = parse(language, &text, Duration::from_millis(500));
+        }
+    }
+}
