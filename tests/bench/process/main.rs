@@ -1,6 +1,6 @@
 //! Whole-process measurements: what a user of the built binary waits for. `scripts/bench/run` starts it.
 //!
-//!     process [hook] [parallel] [drain] [scale] [import] [adopt] [client] [size]      default: all but client
+//!     process [hook] [parallel] [drain] [scale] [import] [adopt] [outline] [client] [size]      default: all but client
 //!
 //! Prints a Markdown table. Every latency is measured beside an empty static Rust process, the runs
 //! interleaved, so that a busy machine slows both alike.
@@ -22,19 +22,21 @@ mod drain;
 mod hook;
 mod import;
 mod measure;
+mod outline;
 mod recall;
 mod scale;
 
 use std::env;
 use std::fs;
 
-const ALL: [(&str, fn()); 8] = [
+const ALL: [(&str, fn()); 9] = [
     ("hook", hook::one_at_a_time),
     ("parallel", hook::fifty_at_once),
     ("drain", drain::throughput),
     ("scale", scale::at_every_size),
     ("import", import::from_claude_mem),
     ("adopt", adopt::beside_git),
+    ("outline", outline::of_large_files),
     ("size", size),
     ("client", client::wall_time),
 ];
