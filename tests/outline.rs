@@ -240,6 +240,8 @@ fn every_file_has_an_outline_that_says_what_it_is() {
     write("many.rs", (0..20_000).map(|n| format!("fn f{n}() {{}}\n")).collect::<String>().as_bytes());
     write("broken.go", b"package a\n\nfunc Good() int { return 1 }\n\nfunc Bad( {{{ ]\n\nfunc After() {}\n");
     write("deep.json", "[".repeat(100_000).as_bytes());
+    let nested: String = (0..600).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    write("deep.yaml", nested.as_bytes());
     write("evil.rs", "fn a\u{1b}[2J() {}\n/* \u{202e} */ fn b\u{7}() {}\nfn c() {}\n".as_bytes());
     for (name, why, said) in [
         ("empty.rs", json!("empty"), "nothing in it"),
@@ -247,6 +249,7 @@ fn every_file_has_an_outline_that_says_what_it_is() {
         ("unknown.conf", json!("unknown_language"), "no grammar for this kind of file: these are only lines"),
         ("min.js", json!("minified"), "too long to be written by hand"),
         ("large.ts", json!("too_large"), "too large to parse (6000000 bytes)"),
+        ("deep.yaml", json!("too_deep"), "nested too deeply to parse"),
         ("comments.rs", json!("nothing_found"), "the grammar found nothing to list"),
         ("many.rs", json!(null), "19700 more are left out"),
         ("broken.go", json!(null), "parse error in lines 5"),
@@ -283,7 +286,7 @@ fn what_cannot_be_read_is_named() {
         );
     }
     assert!(world.cmem(&["unfold", "src", "x"]).failed(1).contains("src is a directory: name a file in it"));
-    let _ = rustix::fs::mknodat(
+    rustix::fs::mknodat(
         rustix::fs::CWD,
         world.project().join("pipe.rs"),
         rustix::fs::FileType::Fifo,

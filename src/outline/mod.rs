@@ -65,6 +65,8 @@ pub enum Plain {
     Binary,
     /// Its lines are too long to be anybody's.
     Minified,
+    /// It is nested more deeply than the grammar bears.
+    TooDeep,
     /// The parser took too long.
     TooSlow,
     /// The grammar found nothing to list.

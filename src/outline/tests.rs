@@ -1,5 +1,3 @@
-use std::fs;
-
 use super::*;
 
 fn of(name: &str, text: &str) -> Outline {
@@ -48,6 +46,8 @@ fn without_grammars_there_are_lines_and_headings() {
 
 #[cfg(feature = "grammars")]
 mod with_grammars {
+    use std::fs;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -91,7 +91,7 @@ mod with_grammars {
             assert_eq!((outline.plain, &outline.errors[..]), (None, &[][..]), "{name}");
             assert!(
                 outline.items.iter().any(|item| item.depth > 0)
-                    || ["shop.sql", "backup.sh", "relay.go"].contains(&&*name),
+                    || ["shop.sql", "backup.sh", "relay.go", "tape.c"].contains(&&*name),
                 "{name}"
             );
             assert!(

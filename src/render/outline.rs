@@ -32,6 +32,7 @@ fn why(plain: Plain, outline: &Outline) -> String {
             format!("too large to parse ({} bytes): {LINES}, from its beginning", outline.bytes)
         }
         Plain::Minified => format!("its lines are too long to be written by hand: {LINES}"),
+        Plain::TooDeep => format!("nested too deeply to parse: {LINES}"),
         Plain::TooSlow => format!("parsing took too long and was stopped: {LINES}"),
         Plain::NothingFound => format!("the grammar found nothing to list: {LINES}"),
         Plain::Binary => format!("no text: {} bytes", outline.bytes),

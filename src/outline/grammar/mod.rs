@@ -3,6 +3,7 @@
 //! `rules.rs` says what can be said of a language, the files beside it say it of each, `walk.rs` applies it.
 
 mod data;
+mod limits;
 mod managed;
 mod name;
 mod rules;
@@ -28,6 +29,9 @@ const DEEPEST: usize = 300;
 /// The items of a text, and what of it could not be read.
 pub(super) fn parse(language: &str, text: &str, patience: Duration) -> Result<Parsed, Plain> {
     let (grammar, rules) = of(language).ok_or(Plain::NoGrammars)?;
+    if !limits::fit(language, text) {
+        return Err(Plain::TooDeep);
+    }
     let deadline = Instant::now() + patience;
     let tree = tree(&grammar, text, deadline).ok_or(Plain::TooSlow)?;
     let (errors, errors_left_out) = errors(&tree);
@@ -126,17 +130,53 @@ mod tests {
 
     #[test]
     fn depth_is_no_danger() {
-        for (language, open) in [
-            ("json", "["),
-            ("json", "{\"a\":"),
-            ("javascript", "("),
-            ("rust", "mod a {"),
-            ("html", "<div id=a>"),
-            ("css", "@media a {"),
-            ("yaml", "["),
+        let indented =
+            |line: &str| (0..3_000).map(|depth| format!("{}{line}\n", " ".repeat(depth))).collect::<String>();
+        for (language, text) in [
+            ("json", "[".repeat(50_000)),
+            ("json", "{\"a\":".repeat(50_000)),
+            ("javascript", "(".repeat(50_000)),
+            ("javascript", "`${".repeat(20_000)),
+            ("typescript", "namespace a {".repeat(20_000)),
+            ("rust", "mod a {".repeat(50_000)),
+            ("rust", format!("r{}\"", "#".repeat(50_000))),
+            ("cpp", format!("R\"{}(", "a".repeat(50_000))),
+            ("cpp", "namespace a {".repeat(20_000)),
+            ("csharp", "$\"{".repeat(20_000)),
+            ("kotlin", "\"${".repeat(20_000)),
+            ("swift", "\"\\(".repeat(20_000)),
+            ("swift", "#".repeat(50_000)),
+            ("html", "<div id=a>".repeat(50_000)),
+            ("html", format!("<{}>", "a".repeat(50_000))),
+            ("css", "@media a {".repeat(20_000)),
+            ("yaml", "[".repeat(20_000)),
+            ("yaml", "- ".repeat(20_000)),
+            ("yaml", indented("a:")),
+            ("yaml", (0..230).map(|depth| format!("{}- a:\n", " ".repeat(depth))).collect()),
+            ("python", indented("if a:")),
+            ("python", "f\"{".repeat(20_000)),
+            ("scala", indented("object A:")),
+            ("ruby", "<<A ".repeat(5_000)),
+            ("ruby", format!("x = <<{}\n", "A".repeat(1_019))),
+            ("ruby", "%w(".repeat(20_000)),
+            ("bash", "cat <<A ".repeat(5_000)),
+            ("bash", "$(".repeat(20_000)),
+            ("php", format!("<?php {}", "<<<A\n".repeat(5_000))),
+            ("lua", format!("[{}[", "=".repeat(50_000))),
+            ("sql", format!("CREATE FUNCTION a() AS ${}$", "a".repeat(50_000))),
+            ("toml", "[a.".repeat(20_000)),
+            ("go", "func(".repeat(20_000)),
+            ("java", "class A {".repeat(20_000)),
+            ("c", "struct {".repeat(20_000)),
         ] {
-            let text = open.repeat(50_000);
-            let _ = parse(language, &text, Duration::from_millis(500));
+            let _ = parse(language, &text, Duration::from_millis(300));
         }
+    }
+
+    #[test]
+    fn many_items_side_by_side_take_no_longer_each() {
+        let text = "export const a = () => 1;\n".repeat(30_000);
+        let parsed = parse("typescript", &text, Duration::from_secs(60)).unwrap();
+        assert_eq!(parsed.items.len(), 30_000);
     }
 }

@@ -18,20 +18,18 @@ pub(super) struct Signature {
     pub row: usize,
 }
 
-/// The signature of a node; `start` is where what stands around it begins.
-pub(super) fn of(rule: &Rule, rules: &Rules, node: &Node<'_>, start: usize, text: &str) -> Signature {
+/// The signature of a node; `outer` is what stands around it, or the node itself.
+pub(super) fn of(rule: &Rule, rules: &Rules, node: &Node<'_>, outer: &Node<'_>, text: &str) -> Signature {
     let end = end(rules, node).unwrap_or(node.end_byte()).max(node.start_byte());
     let mut holes = Vec::new();
-    // Decorators of an export stand in what is around it.
-    let outer = if start < node.start_byte() { outermost(*node, start) } else { *node };
-    attached(rules, &outer, end, 0, &mut holes);
+    attached(rules, outer, end, 0, &mut holes);
     // `typedef struct { ... } name` without what is between.
     let body = node.child_by_field_name("type").and_then(|inside| inside.child_by_field_name("body"));
     holes
         .extend(body.filter(|body| body.start_byte() < end).map(|body| (body.start_byte(), body.end_byte())));
     holes.sort_unstable();
     let mut kept = String::new();
-    let mut at = start;
+    let mut at = outer.start_byte();
     let mut first = None;
     for (from, to) in holes.into_iter().chain([(end, end)]) {
         if from > at {
@@ -49,7 +47,7 @@ pub(super) fn of(rule: &Rule, rules: &Rules, node: &Node<'_>, start: usize, text
     {
         kept.truncate(end);
     }
-    let row = first.map_or(node.start_position().row, |byte| row_of(&outer, byte, text));
+    let row = first.map_or(node.start_position().row, |byte| row_of(outer, byte, text));
     let mut line = tidy(&one_line(&kept));
     // An operator or a selector may end with one of these.
     if !matches!(rule.name, Name::Signature) || line.ends_with('{') {
@@ -141,17 +139,6 @@ fn attached(rules: &Rules, node: &Node<'_>, end: usize, depth: usize, holes: &mu
             attached(rules, &child, end, depth + 1, holes);
         }
     }
-}
-
-/// The outermost node around that begins at a byte.
-fn outermost(node: Node<'_>, start: usize) -> Node<'_> {
-    let mut outer = node;
-    while outer.start_byte() > start
-        && let Some(parent) = outer.parent()
-    {
-        outer = parent;
-    }
-    outer
 }
 
 fn row_of(outer: &Node<'_>, byte: usize, text: &str) -> usize {

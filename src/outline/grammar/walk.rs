@@ -21,14 +21,14 @@ pub(super) fn items(tree: &Tree, text: &str, rules: &Rules, deadline: Instant) -
 
 /// Where the walk stands.
 #[derive(Debug, Clone, Default)]
-struct Place {
+struct Place<'tree> {
     /// Names of the items around.
     path: Vec<String>,
     /// How many nodes are around.
     nodes: usize,
     in_block: bool,
-    /// What stands around a single item begins there: byte and row of its comments.
-    wrapped: Option<(usize, usize)>,
+    /// What stands around a single item, and the row where the comments above it begin.
+    wrapped: Option<(Node<'tree>, usize)>,
 }
 
 struct Walk<'a> {
@@ -41,7 +41,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Looks at the children of the cursor's node; it stands there again afterwards.
-    fn children(&mut self, cursor: &mut TreeCursor<'_>, place: &Place) -> Result<(), Plain> {
+    fn children<'tree>(&mut self, cursor: &mut TreeCursor<'tree>, place: &Place<'tree>) -> Result<(), Plain> {
         if place.nodes >= DEEPEST || !cursor.goto_first_child() {
             return Ok(());
         }
@@ -76,7 +76,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn node(&mut self, cursor: &mut TreeCursor<'_>, place: &Place, from: usize) -> Result<(), Plain> {
+    fn node<'tree>(
+        &mut self,
+        cursor: &mut TreeCursor<'tree>,
+        place: &Place<'tree>,
+        from: usize,
+    ) -> Result<(), Plain> {
         let node = cursor.node();
         let kind = node.kind();
         for rule in self.rules.items.iter().filter(|rule| rule.node == kind) {
@@ -89,11 +94,11 @@ impl Walk<'_> {
         }
         if node.is_error() || self.rules.through.contains(&kind) {
             let is_wrapper = self.rules.wrappers.contains(&kind) && self.is_single(&node);
-            let (start, row) = place.wrapped.unwrap_or((node.start_byte(), from));
+            let around = place.wrapped.unwrap_or((node, from));
             let inside = Place {
                 nodes: place.nodes + 1,
                 in_block: place.in_block || self.rules.blocks.contains(&kind),
-                wrapped: is_wrapper.then_some((start, row)),
+                wrapped: is_wrapper.then_some(around),
                 ..place.clone()
             };
             return self.children(cursor, &inside);
@@ -102,16 +107,16 @@ impl Walk<'_> {
     }
 
     /// Lists the cursor's node, and what lies in it; `false` if it has no name.
-    fn add(
+    fn add<'tree>(
         &mut self,
         rule: &Rule,
-        cursor: &mut TreeCursor<'_>,
-        place: &Place,
+        cursor: &mut TreeCursor<'tree>,
+        place: &Place<'tree>,
         from: usize,
     ) -> Result<bool, Plain> {
         let node = cursor.node();
-        let (start, from) = place.wrapped.unwrap_or((node.start_byte(), from));
-        let signature = signature::of(rule, self.rules, &node, start, self.text);
+        let (outer, from) = place.wrapped.unwrap_or((node, from));
+        let signature = signature::of(rule, self.rules, &node, &outer, self.text);
         let Some(own) = name::of(rule, self.rules, &node, self.text, &signature) else { return Ok(false) };
         let path: Vec<String> = place.path.iter().cloned().chain(own.parts).collect();
         let kinds = rule.kinds.iter().find(|kind| signature::has(&node, kind));
@@ -137,7 +142,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    fn holds(&self, rule: &Rule, node: &Node<'_>, place: &Place) -> bool {
+    fn holds(&self, rule: &Rule, node: &Node<'_>, place: &Place<'_>) -> bool {
         let is_top = || place.path.is_empty() && !place.in_block;
         let is_function = || signature::function_in(node, self.rules).is_some();
         match rule.when {

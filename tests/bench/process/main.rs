@@ -1,7 +1,8 @@
 //! Whole-process measurements: what a user of the built binary waits for. `scripts/bench/run` starts it.
 //!
-//!     process [hook] [parallel] [drain] [scale] [import] [adopt] [size] [client] [tokens]
-//!                                                                default: what needs no client
+//!     process [hook] [parallel] [drain] [scale] [import] [adopt] [outline] [size] [client] [tokens]
+//!
+//! Without a name, everything that needs no client.
 //!
 //! Prints a Markdown table. Every latency is measured beside an empty static Rust process, the runs
 //! interleaved, so that a busy machine slows both alike.
@@ -23,6 +24,7 @@ mod drain;
 mod hook;
 mod import;
 mod measure;
+mod outline;
 mod recall;
 mod scale;
 mod tokens;
@@ -30,13 +32,14 @@ mod tokens;
 use std::env;
 use std::fs;
 
-const ALL: [(&str, fn()); 9] = [
+const ALL: [(&str, fn()); 10] = [
     ("hook", hook::one_at_a_time),
     ("parallel", hook::fifty_at_once),
     ("drain", drain::throughput),
     ("scale", scale::at_every_size),
     ("import", import::from_claude_mem),
     ("adopt", adopt::beside_git),
+    ("outline", outline::of_large_files),
     ("size", size),
     ("client", client::wall_time),
     ("tokens", tokens::of_one_task),
