@@ -221,3 +221,54 @@ fn answer(done: Result<String, Failure>) -> CallToolResult {
 fn failed(failure: &Failure) -> ErrorData {
     ErrorData::internal_error(format!("cmem: {failure}"), None)
 }
+
+#[cfg(test)]
+mod tests {
+    use rmcp::ServiceExt;
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+    use tokio::runtime;
+
+    use super::*;
+
+    static BROKEN: Offer = Offer {
+        instructions: "",
+        tools: &[&Tool {
+            name: "break",
+            about: "",
+            parameters: &[],
+            reads_only: true,
+            call: |_, _, _| panic!("as it must"),
+        }],
+        resources: None,
+    };
+
+    #[test]
+    fn a_tool_that_breaks_ends_its_own_call_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        let server = Server::new(&BROKEN, &paths);
+        let greeting = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+                              "clientInfo": {"name": "test", "version": "1"}});
+        let requests =
+            [("initialize", greeting), ("tools/call", json!({"name": "break"})), ("ping", json!({}))];
+        let answers = runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+            let (near, far) = duplex(4096);
+            tokio::spawn(async move { server.serve(far).await.unwrap().waiting().await });
+            let (output, mut input) = split(near);
+            let mut lines = BufReader::new(output).lines();
+            let mut answers = Vec::new();
+            for (id, (method, params)) in requests.into_iter().enumerate() {
+                let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+                input.write_all(format!("{request}\n").as_bytes()).await.unwrap();
+                let answer = lines.next_line().await.unwrap().unwrap();
+                answers.push(serde_json::from_str::<Value>(&answer).unwrap());
+            }
+            answers
+        });
+        assert_eq!(answers[1]["error"]["code"], -32603, "{}", answers[1]);
+        assert_eq!(answers[2]["result"], json!({}));
+        let log = std::fs::read_to_string(paths.log()).unwrap();
+        assert!(log.ends_with("mcp: break broke off\n"), "{log}");
+    }
+}
