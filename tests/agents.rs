@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::common::{Ran, World, binary};
+use crate::common::{ModelServer, Ran, World, binary};
 
 const OTHERS: [&str; 6] = ["codex", "cursor", "gemini", "opencode", "windsurf", "copilot"];
 /// A file of this many bytes is held back once.
@@ -175,12 +175,9 @@ fn memory_is_shared_and_its_origin_is_shown() {
 
 #[test]
 fn memories_of_claude_code_are_marked_for_the_others_alone() {
-    let world = World::new();
-    let said = "The build in Makefile fails because the cache is cold on Mondays.";
-    world
-        .send("UserPromptSubmit", json!({ "session_id": "s", "prompt": "Why does the build fail?" }))
-        .silent();
-    world.send("Stop", json!({ "session_id": "s", "last_assistant_message": said })).silent();
+    let model = ModelServer::start();
+    let world = World::with_model(&model);
+    world.note("The build fails because its cache is cold");
     world.drain();
     let text = told("gemini", &start(&world, "gemini", "g").unwrap());
     assert!(text.contains("(claude)"), "{text}");

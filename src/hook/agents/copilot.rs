@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::dialect::{Answer, Fields};
-use super::said::{Said, Went, mcp_tool, renamed, shell, take, tool};
+use super::said::{Said, Went, mcp_tool, renamed, shell, shell_of_unknown_end, take, tool};
 use crate::hook::wire::text_of;
 
 pub(super) fn translate(event: &str, mut fields: Fields) -> Option<Fields> {
@@ -99,7 +99,7 @@ fn went(name: &str, result: &Value) -> Went {
     });
     match code {
         Some(_) => shell(output, code),
-        None => shell(&text, None),
+        None => Went::Well(shell_of_unknown_end(&text)),
     }
 }
 

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::dialect::{Answer, Fields};
-use super::said::{Said, Went, mcp_tool, renamed, shell, take, tool};
+use super::said::{Said, Went, mcp_tool, renamed, shell, shell_of_unknown_end, take, tool};
 use crate::hook::wire::{id_of, text_of};
 
 /// cmem's own MCP tools: a payload names the tool, not its server.
@@ -95,8 +95,9 @@ fn went(name: &str, output: Value) -> Went {
     let parts = ["output", "stdout", "stderr"].map(|key| output.get(key).and_then(Value::as_str));
     let text: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     match &output {
-        Value::Object(_) => shell(&text.join("\n"), code),
-        other => shell(&text_of(other), None),
+        Value::Object(_) if code.is_some() => shell(&text.join("\n"), code),
+        Value::Object(_) => Went::Well(shell_of_unknown_end(&text.join("\n"))),
+        other => Went::Well(shell_of_unknown_end(&text_of(other))),
     }
 }
 

@@ -440,6 +440,26 @@ mod tests {
     }
 
     #[test]
+    fn an_end_that_is_not_told_is_read_from_the_output_or_left_open() {
+        let end = |command: &str, stdout: &str| {
+            let response = json!({ "stdout": stdout, "exitCodeUnknown": true });
+            run(command, stdout, &Outcome::Response(response)).end
+        };
+        for (command, stdout, expected) in [
+            ("cargo test", "test result: ok. 3 passed; 0 failed", End::Passed),
+            ("cargo test", "test result: FAILED. 2 passed; 1 failed", End::Failed(None)),
+            ("cargo test", "", End::Open),
+            ("cargo build", "", End::Open),
+            ("cargo build", "error: could not compile `x`", End::Failed(None)),
+            ("git commit -m x", "[main 0a1b2c3] x", End::Passed),
+            ("git commit -m x", "nothing to commit", End::Open),
+            ("./migrate.sh", "", End::Passed),
+        ] {
+            assert_eq!(end(command, stdout), expected, "{command}: {stdout}");
+        }
+    }
+
+    #[test]
     fn looking_around_is_no_fact() {
         let events = [
             ok("ls -la", "a"),
