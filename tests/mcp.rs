@@ -12,7 +12,7 @@ use crate::common::mcp::{McpServer, said};
 use crate::common::{ModelServer, World, wait_for};
 
 /// What the tools may cost in every request of a model.
-const MOST_TOKENS: usize = 750;
+const MOST_TOKENS: usize = 920;
 
 /// Three memories that the user said.
 fn taught() -> World {
@@ -112,6 +112,52 @@ fn a_tool_gives_what_its_command_prints() {
         assert_eq!(text, printed(&world, args), "{tool} {arguments}");
         assert!(!text.is_empty() && !text.contains('\u{1b}'), "{text:?}");
     }
+}
+
+/// Clients may let such a tool run unasked, whatever their rules say of files.
+#[test]
+fn source_files_of_the_project_are_outlined_and_no_others() {
+    let world = taught();
+    let project = world.repository("project");
+    let secret = world.path("secret.rs");
+    fs::write(&secret, "pub const KEY: &str = \"outside\";\n").unwrap();
+    fs::create_dir_all(project.join("src")).unwrap();
+    fs::write(project.join("src/a.rs"), "/// Waits.\npub fn wait(ms: u64) {\n    sleep(ms);\n}\n").unwrap();
+    fs::write(project.join(".env"), "KEY=hidden\n").unwrap();
+    std::os::unix::fs::symlink(&secret, project.join("link.rs")).unwrap();
+    let mut server = McpServer::start(&world);
+    for (tool, arguments, args) in [
+        ("outline", json!({"path": "src/a.rs"}), &["outline", "src/a.rs"][..]),
+        ("outline", json!({}), &["outline"]),
+        ("outline", json!({"search": "wait", "limit": 1}), &["outline", "--search", "wait", "--limit", "1"]),
+        ("unfold", json!({"path": "src/a.rs", "symbol": "wait"}), &["unfold", "src/a.rs", "wait"]),
+    ] {
+        let text = server.ok(tool, arguments.clone());
+        assert_eq!(text, printed(&world, args), "{tool} {arguments}");
+        assert!(text.contains("wait"), "{text}");
+    }
+    for (path, why) in [
+        ("../secret.rs", "outside of the project"),
+        ("link.rs", "outside of the project"),
+        (secret.to_str().unwrap(), "outside of the project"),
+        (".env", "no source file"),
+        ("src/none.rs", "none.rs"),
+    ] {
+        for (tool, arguments) in
+            [("outline", json!({"path": path})), ("unfold", json!({"path": path, "symbol": "1"}))]
+        {
+            let told = server.refused(tool, arguments);
+            assert!(told.contains(why), "{tool} {path}: {told}");
+            assert!(!told.contains("hidden") && !told.contains("KEY"), "{told}");
+        }
+    }
+    // Elsewhere than where the server was started.
+    let mut elsewhere = McpServer::start_in(
+        &world,
+        &world.path("home"),
+        &[("CLAUDE_PROJECT_DIR", project.to_str().unwrap())],
+    );
+    assert!(elsewhere.ok("outline", json!({"path": "src/a.rs"})).contains("pub fn wait(ms: u64)"));
 }
 
 #[test]
