@@ -126,7 +126,12 @@ fn a_large_read_is_held_back_once_and_never_after_an_edit() {
         let threads = [run(), run(), run()];
         threads.map(|thread| thread.join().unwrap())
     });
-    assert_eq!(answers.iter().filter(|held| **held).count(), 1, "{answers:?}");
+    match answers.iter().filter(|held| **held).count() {
+        // On a busy machine none of them may see the memory in time.
+        0 => drop(block(&world, "c", &path)),
+        1 => quiet(&world, "c", &path),
+        _ => panic!("{answers:?}"),
+    }
 }
 
 #[test]
@@ -157,6 +162,10 @@ fn what_came_of_it_is_counted() {
                      "tool_input": {"ids": ["2"]}, "tool_response": [{"type": "text", "text": "y".repeat(400)}]});
     world.send("PostToolUse", get).silent();
     block(&world, "b", &path);
+    // Whoever reads it with another program has read it.
+    let cat = json!({"session_id": "a", "tool_name": "Bash", "tool_input": {"command": "cat src/other.rs"},
+                     "tool_response": {"stdout": "x".repeat(800), "stderr": ""}});
+    world.send("PostToolUse", cat).silent();
     for command in
         ["cmem outline src/cache.rs", "cd src && cmem unfold cache.rs 'warm' | head", "cmem outline other.rs"]
     {
@@ -171,11 +180,11 @@ fn what_came_of_it_is_counted() {
     let size = i64::try_from(fs::metadata(&path).unwrap().len()).unwrap();
     assert_eq!(
         (number("spared"), number("parts"), number("got"), number("outlined"), number("outlines")),
-        (2 * ((size + 3) / 4), 100, 300, 1, 300),
+        (2 * ((size + 3) / 4), 300, 300, 1, 300),
         "{count}"
     );
     assert!(number("told") > 300, "{count}");
-    assert_eq!(number("saved"), number("spared") - number("told") - 700, "{count}");
+    assert_eq!(number("saved"), number("spared") - number("told") - 900, "{count}");
     let text = world.cmem(&["stats", "--gate"]).ok();
     assert!(text.contains("3 reads held back, 0 hints") && text.contains(" saved"), "{text}");
     assert_eq!(world.files_with("cache.rs").iter().filter(|file| file.ends_with("gates.jsonl")).count(), 0);
@@ -190,13 +199,18 @@ fn nothing_is_told_where_there_is_nothing_to_gain() {
     let binary = file(&world, "logo.png", LARGE);
     fs::write(&binary, vec![0_u8; LARGE]).unwrap();
     let later = file(&world, "later.rs", SOME);
-    let files = [&*small, &*binary, &*later];
+    // The client refuses to read all of it, and says so in fewer words.
+    let huge = file(&world, "huge.rs", 300 * 1024);
+    let known = file(&world, "known.rs", SOME);
+    let files = [&*small, &*binary, &*later, &*huge, &*known];
     learn(&world, "past", "Edit", &files, "several files");
     world.drain();
     fs::File::options().write(true).open(&later).unwrap().set_modified(SystemTime::now()).unwrap();
-    for path in [&small, &unknown, &binary, &later, &world.project(), &world.project().join("no.rs")] {
+    for path in [&small, &unknown, &binary, &later, &huge, &world.project(), &world.project().join("no.rs")] {
         quiet(&world, "q", path);
     }
+    // As it would be of them.
+    assert!(hint(&world, "q", &known).contains("learned about known.rs"));
     for more in [
         json!({"input": {"offset": 1}}),
         json!({"input": {"limit": 2_000}}),

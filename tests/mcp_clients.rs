@@ -38,7 +38,10 @@ fn the_official_client_finds_its_way() {
     let seen: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {errors}"));
     assert_eq!(seen["server"]["name"], "cmem");
     assert!(seen["instructions"].as_str().is_some_and(|text| text.contains("Index first")), "{seen}");
-    assert_eq!(seen["tools"], json!(["search", "timeline", "get_observations", "remember", "context", "outline", "unfold"]));
+    assert_eq!(
+        seen["tools"],
+        json!(["search", "timeline", "get_observations", "remember", "context", "outline", "unfold"])
+    );
     let text = |name: &str| seen[name]["content"][0]["text"].as_str().unwrap_or_default();
     assert!(text("rows").contains("The retry limit is 5"), "{seen}");
     assert!(text("whole").contains("the gateway drops the sixth call."), "{seen}");
@@ -147,7 +150,8 @@ fn the_tools_are_offered_or_found() {
             assert!(!names.contains(&"mcp__cmem__search"), "{version}: {names:?}");
             assert!(found.contains("mcp__cmem__search"), "{version}: {found}");
         } else {
-            for tool in ["search", "timeline", "get_observations", "remember", "context", "outline", "unfold"] {
+            for tool in ["search", "timeline", "get_observations", "remember", "context", "outline", "unfold"]
+            {
                 assert!(names.contains(&&*format!("mcp__cmem__{tool}")), "{version}: {names:?}");
             }
         }

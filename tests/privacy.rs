@@ -1,5 +1,6 @@
 //! Private text and credentials reach neither the disk nor the wire.
 
+use std::fs;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -30,6 +31,35 @@ fn private_text_is_gone_before_and_after_draining() {
         assert_unknown(&world, &model, secret);
     }
     assert!(!world.files_with("visible one").is_empty());
+}
+
+/// A session's note of it cannot be written: then nobody knows, and nothing is kept.
+#[test]
+fn a_private_turn_stays_private_when_nothing_can_be_noted() {
+    for spoil in ["read-only file", "folder", "bytes"] {
+        let world = World::new();
+        world.send("SessionStart", json!({"source": "startup"})).answer();
+        let sessions = world.data().join("sessions");
+        let trail = fs::read_dir(&sessions).unwrap().next().unwrap().unwrap().path();
+        match spoil {
+            "folder" => {
+                fs::remove_file(&trail).unwrap();
+                fs::create_dir(&trail).unwrap();
+            }
+            "bytes" => fs::write(&trail, b"at /\xff\n").unwrap(),
+            _ => fs::set_permissions(&trail, std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap(),
+        }
+        world.send("UserPromptSubmit", json!({"prompt": "<private>only-secret-BETA</private>"})).answer();
+        world.note("tool of the private turn");
+        world.send("Stop", json!({"last_assistant_message": "summary of the private turn"})).silent();
+        world.drain();
+        for secret in ["only-secret-BETA", "tool of the private turn", "summary of the private turn"] {
+            assert_eq!(world.files_with(secret), Vec::<std::path::PathBuf>::new(), "{spoil}: {secret}");
+        }
+        // A public prompt is kept whatever can be noted.
+        world.send("UserPromptSubmit", json!({"prompt": "and now something public"})).answer();
+        assert!(!world.files_with("something public").is_empty(), "{spoil}");
+    }
 }
 
 #[test]

@@ -77,6 +77,28 @@ fn what_the_session_has_seen_is_not_told_again() {
     told(&world, "c", QUESTION);
 }
 
+/// What was learned in the session itself is in its history.
+#[test]
+fn a_session_is_not_reminded_of_what_it_learned_itself() {
+    let world = World::new();
+    world.repository("project");
+    let text = "The deploys fail on mondays because the cache host zirconium-5 is cold.";
+    world.send("UserPromptSubmit", json!({"session_id": "own", "prompt": "look at the deploys"})).answer();
+    world
+        .send(
+            "PostToolUse",
+            json!({"session_id": "own", "tool_name": "Edit", "tool_use_id": "e1",
+        "tool_input": {"file_path": "deploy.sh", "old_string": "a", "new_string": "b"},
+        "tool_response": {"filePath": "deploy.sh", "structuredPatch": []}}),
+        )
+        .silent();
+    world.send("Stop", json!({"session_id": "own", "last_assistant_message": text})).silent();
+    world.drain();
+    let asked = "why do the deploys fail on mondays, is the cache host cold?";
+    assert!(told(&world, "another", asked).contains("zirconium-5"));
+    assert_eq!(prompt(&world, "own", asked), None);
+}
+
 #[test]
 fn nothing_is_told_where_nothing_is_asked() {
     let model = ModelServer::start();

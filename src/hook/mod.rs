@@ -137,8 +137,11 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     let wakes = wakes_drainer(paths, &event, settings);
     let places = identity.is_some().then(|| event.cwd.clone());
     if let EventKind::Prompt { private, .. } = event.kind {
-        // Before the prompt itself: what follows must not be kept by mistake.
-        trail.begin_turn(private)?;
+        // Before the prompt itself: what follows must not be kept by mistake. A public one is kept in any case.
+        let begun = trail.begin_turn(private);
+        if private {
+            begun?;
+        }
     }
     let length = arrival(event, identity, &delivery).append(paths)?;
     if let Some(cwd) = places {

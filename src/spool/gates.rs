@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ use crate::model::Timestamp;
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Some 5,000 files that were gated.
 const LARGEST: u64 = 1024 * 1024;
+/// No file and no answer has more tokens; a larger number was not written by cmem.
+const MOST_TOKENS: usize = 1_000_000_000;
 
 /// What an agent did after memories of a file were told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,21 +71,39 @@ fn note(paths: &Paths, gate: &str, what: What) {
 }
 
 fn append(paths: &Paths, line: &Line) -> Result<(), SpoolError> {
-    let mut bytes = serde_json::to_vec(line)?;
-    bytes.push(b'\n');
+    let line = serde_json::to_string(line)?;
     let _lock = locked(paths.uses_lock(), PATIENCE)?;
     let path = paths.gates();
     let written = || -> io::Result<()> {
         if fs::metadata(&path).is_ok_and(|file| file.len() > LARGEST) {
             fs::rename(&path, paths.older_gates())?;
         }
-        let mut file = OpenOptions::new().append(true).create(true).open(&path)?;
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
         let before = file.metadata()?.len();
-        file.write_all(&bytes).inspect_err(|_| {
+        let mut last = [b'\n'];
+        if let Some(at) = before.checked_sub(1) {
+            file.read_exact_at(&mut last, at)?;
+        }
+        // Whoever was killed at his line must not spoil the next one.
+        let start = if last == *b"\n" { "" } else { "\n" };
+        file.write_all(format!("{start}{line}\n").as_bytes()).inspect_err(|_| {
             let _ = file.set_len(before);
         })
     };
     written().map_err(|source| SpoolError::File { path: path.clone(), source })
+}
+
+impl Line {
+    fn is_plausible(&self) -> bool {
+        let most = match &self.what {
+            What::Told { tokens, price, .. } => *tokens.max(price),
+            What::Then(
+                Then::Whole(tokens) | Then::Part(tokens) | Then::Got(tokens) | Then::Outlined(tokens),
+            ) => *tokens,
+            What::Then(Then::Edited) => 0,
+        };
+        most <= MOST_TOKENS
+    }
 }
 
 /// What came of the gates.
@@ -211,7 +232,9 @@ fn lines(path: &Path) -> Result<Vec<Line>, SpoolError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         outcome => outcome.map_err(|source| SpoolError::File { path: path.to_owned(), source })?,
     };
-    Ok(bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    let lines =
+        bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+    Ok(lines.filter(Line::is_plausible).collect())
 }
 
 #[cfg(test)]
@@ -220,6 +243,19 @@ mod tests {
 
     fn gate(name: &str, is_block: bool) -> Gate {
         Gate { file: String::from("f"), name: name.to_owned(), is_block, told: vec![1, 2] }
+    }
+
+    #[test]
+    fn a_damaged_file_still_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        note_gate(&paths, &gate("a", true), 100, 5_000);
+        note_next(&paths, &gate("a", true), Then::Part(usize::MAX));
+        let mut file = OpenOptions::new().append(true).open(paths.gates()).unwrap();
+        file.write_all(b"\xff\n{\"at\":1,\"gate\":\"a\",\"th").unwrap();
+        note_next(&paths, &gate("a", true), Then::Part(700));
+        let count = count_gates(&paths, Timestamp(0)).unwrap();
+        assert_eq!((count.blocks, count.parts), (1, 700));
     }
 
     #[test]

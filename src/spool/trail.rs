@@ -6,11 +6,13 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -35,6 +37,10 @@ const TWIN_WINDOW_MS: i64 = 10_000;
 pub struct Trail {
     path: PathBuf,
     private: bool,
+    /// It cannot be read or written: that the turn is private may be missing in it.
+    is_closed: bool,
+    /// Its last line is not whole.
+    is_torn: bool,
     places: Vec<String>,
     told: Vec<i64>,
     edited: Vec<String>,
@@ -70,7 +76,14 @@ impl Trail {
     }
 
     fn at(path: PathBuf) -> Self {
+        let (text, is_readable) = match fs::read(&path) {
+            Ok(bytes) => (String::from_utf8_lossy(&bytes).into_owned(), true),
+            Err(error) if error.kind() == ErrorKind::NotFound => (String::new(), !set_aside(&path).exists()),
+            Err(_) => (String::new(), false),
+        };
         let mut trail = Self {
+            is_closed: !is_readable || !is_writable(&path) || path == set_aside(&path),
+            is_torn: !text.is_empty() && !text.ends_with('\n'),
             path,
             private: false,
             places: Vec::new(),
@@ -78,7 +91,7 @@ impl Trail {
             edited: Vec::new(),
             gates: Vec::new(),
         };
-        for line in fs::read_to_string(&trail.path).unwrap_or_default().lines() {
+        for line in text.lines() {
             match line {
                 PRIVATE => trail.private = true,
                 PUBLIC => trail.private = false,
@@ -107,9 +120,9 @@ impl Trail {
         files.into_iter().rev().map(|(_, path)| Self::at(path)).find(|trail| trail.knows(dir))
     }
 
-    /// Whether nothing of the present turn may be kept.
+    /// Whether nothing of the present turn may be kept: it is private, or nobody knows.
     pub fn is_private(&self) -> bool {
-        self.private
+        self.private || self.is_closed
     }
 
     /// Whether the journal holds the identity of this directory.
@@ -207,10 +220,19 @@ impl Trail {
     /// # Errors
     /// [`SpoolError::File`] when it cannot be written.
     pub fn begin_turn(&self, private: bool) -> Result<(), SpoolError> {
-        if private == self.private {
+        if private == self.private && !self.is_closed {
             return Ok(());
         }
-        self.append(if private { PRIVATE } else { PUBLIC })
+        let aside = set_aside(&self.path);
+        if !private {
+            let _ = fs::rename(&aside, &self.path);
+        }
+        let written = self.append(if private { PRIVATE } else { PUBLIC });
+        // On a full disk a name can still be changed: what says that this turn is public must not stay where it is.
+        if private && written.is_err() && fs::rename(&self.path, &aside).is_err() {
+            let _ = File::create(&aside);
+        }
+        written
     }
 
     /// Remembers that the identity of a directory is in the journal.
@@ -231,7 +253,8 @@ impl Trail {
                 fs::create_dir_all(folder)?;
             }
             let mut file = OpenOptions::new().append(true).create(true).open(&self.path)?;
-            file.write_all(format!("{line}\n").as_bytes())
+            let start = if self.is_torn { "\n" } else { "" };
+            file.write_all(format!("{start}{line}\n").as_bytes())
         };
         written().map_err(|source| SpoolError::File { path: self.path.clone(), source })
     }
@@ -272,6 +295,22 @@ impl Gate {
     }
 }
 
+/// Where a trail is put that should say that the turn is private, and cannot.
+fn set_aside(path: &Path) -> PathBuf {
+    path.with_extension("private")
+}
+
+/// Whether it can be told that a turn is private; where there is no folder yet, one can be made.
+fn is_writable(path: &Path) -> bool {
+    match access(path, Access::WRITE_OK) {
+        Err(Errno::NOENT) => {
+            let folder = path.parent().unwrap_or(path);
+            matches!(access(folder, Access::WRITE_OK), Ok(()) | Err(Errno::NOENT))
+        }
+        outcome => outcome.is_ok(),
+    }
+}
+
 /// A session id is the client's own text and no file name.
 fn file_name(session: &str) -> String {
     digest(session.as_bytes())
@@ -304,6 +343,42 @@ mod tests {
         assert!(!Trail::read(&paths, "other").knows("/a"));
         let files: Vec<_> = fs::read_dir(paths.trails()).unwrap().collect();
         assert_eq!(files.len(), 1);
+    }
+
+    #[test]
+    fn where_it_cannot_be_said_that_a_turn_is_private_every_turn_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        let trail = || Trail::read(&paths, "s");
+        trail().add_place("/a").unwrap();
+        let path = trail().path;
+        // As on a full disk: it can be read, and nothing can be added.
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(trail().is_private());
+        assert!(trail().begin_turn(true).is_err() && !path.exists());
+        assert!(trail().is_private());
+        // Another turn, and the disk has room again.
+        fs::remove_dir(set_aside(&path)).unwrap();
+        fs::write(set_aside(&path), "at /a\n").unwrap();
+        assert!(trail().is_private());
+        trail().begin_turn(false).unwrap();
+        assert!(!trail().is_private() && trail().knows("/a"));
+    }
+
+    #[test]
+    fn a_damaged_trail_still_tells() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::resolve(Some(folder.path())).unwrap();
+        let trail = || Trail::read(&paths, "s");
+        trail().begin_turn(true).unwrap();
+        let path = trail().path;
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.extend(b"at /\xff\nedited 12");
+        fs::write(&path, bytes).unwrap();
+        assert!(trail().is_private());
+        trail().add_edit("34").unwrap();
+        assert!(trail().has_edited("34") && trail().is_private());
     }
 
     #[test]
