@@ -435,6 +435,19 @@ fn files_of_different_projects_are_different_files() {
 }
 
 #[test]
+fn a_second_project_of_a_name_is_at_home_under_its_own() {
+    let world = World::new();
+    for place in ["x/app", "y/app"] {
+        let dir = world.repository(place);
+        let _ = world.cmem_in(&dir, &["remember", "It starts here."], b"").ok();
+    }
+    let told = world.cmem_in(&world.path("y/app"), &["report"], b"").ok();
+    let title = told.lines().next().unwrap();
+    assert!(title.starts_with("# Report: app (") && !told.contains("in y/app"), "{told}");
+    assert!(told.lines().any(|line| line.ends_with("note: It starts here")), "{told}");
+}
+
+#[test]
 fn many_themes_are_cut() {
     let world = World::new();
     let tags: Vec<String> = (0..120).map(|number| format!("t{number}")).collect();

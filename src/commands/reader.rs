@@ -122,7 +122,9 @@ pub(super) fn place_from(
                 None => Scope::Projects(Vec::new()),
             };
             let own = own_name(&identity);
-            (scope, identity.name.clone(), own, Some(identity))
+            let known = store.map(|store| retrieve::name_of(store, &identity)).transpose();
+            let known = known.map_err(|error| store_failure(what, &error))?.flatten();
+            (scope, known.unwrap_or_else(|| identity.name.clone()), own, Some(identity))
         }
     };
     let single = matches!(&scope, Scope::Projects(ids) if ids.len() <= 1);

@@ -39,7 +39,7 @@ pub use holding::holding;
 pub use hydrate::{get, hits_of};
 pub use recall::{Known, may_recall, recall};
 pub use review::{Others, Waiting, Why, count_in_review, in_review, others};
-pub use scope::{names_in, project_names, root_of, scope, scope_by_name};
+pub use scope::{name_of, names_in, project_names, root_of, scope, scope_by_name};
 pub use score::{Factors, Parts, PassedBy};
 pub use search::{Using, search, search_with, similar};
 pub use selection::Selection;

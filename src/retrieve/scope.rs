@@ -22,6 +22,15 @@ pub fn scope(store: &Store, identity: &Identity) -> Result<Scope, StoreError> {
     }
 }
 
+/// Under which display name a project is known: another one than its own where two have the same.
+///
+/// # Errors
+/// [`StoreError::Sql`].
+pub fn name_of(store: &Store, identity: &Identity) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT name FROM projects WHERE key = ?1 AND worktree = ''";
+    Ok(store.conn().query_row(sql, [&identity.key], |row| row.get(0)).optional()?)
+}
+
 /// The scope of a project by its display name; `None` when there is no such project.
 ///
 /// # Errors
