@@ -7,6 +7,8 @@ const PYTHON: usize = 350;
 const YAML: usize = 240;
 /// Ruby keeps five bytes for each string around, and each heredoc whose text is still to come with its word.
 const RUBY: usize = 1_000;
+/// The length of such a word is kept in one byte.
+const RUBY_WORD: usize = 250;
 
 /// Whether a text is nested so little that its grammar can be used.
 pub(super) fn fit(language: &str, text: &str) -> bool {
@@ -35,30 +37,32 @@ fn indicators(line: &str) -> usize {
 /// How many bytes the state can take, from the deepest `#{`, the most `<<` on a line and the longest word behind one.
 fn ruby_state(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
-    let (mut most, mut longest) = (0, 0);
-    for line in text.lines() {
-        let mut heredocs = 0;
-        let bytes = line.as_bytes();
-        for at in 0..bytes.len() {
-            match bytes[at..] {
-                [b'#', b'{', ..] => {
-                    depth += 1;
-                    deepest = deepest.max(depth);
-                }
-                [b'}', ..] => depth = depth.saturating_sub(1),
-                [b'<', b'<', ref rest @ ..] => {
-                    let word = word_length(rest);
-                    heredocs += usize::from(word > 0);
-                    longest = longest.max(word);
-                }
-                _ => {}
+    let (mut heredocs, mut most, mut longest) = (0, 0, 0);
+    let bytes = text.as_bytes();
+    for at in 0..bytes.len() {
+        match bytes[at..] {
+            [b'\n', ..] => heredocs = 0,
+            [b'#', b'{', ..] => {
+                depth += 1;
+                deepest = deepest.max(depth);
             }
+            [b'}', ..] => depth = depth.saturating_sub(1),
+            [b'<', b'<', ref rest @ ..] => {
+                let word = word_length(rest);
+                heredocs += usize::from(word > 0);
+                most = most.max(heredocs);
+                longest = longest.max(word);
+            }
+            _ => {}
         }
-        most = most.max(heredocs);
+    }
+    if longest > RUBY_WORD {
+        return usize::MAX;
     }
     2 + 5 * deepest + (deepest + 1) * most * (4 + longest)
 }
 
+/// A word in quotes may go on over several lines.
 fn word_length(rest: &[u8]) -> usize {
     let rest = rest.strip_prefix(b"-").or(rest.strip_prefix(b"~")).unwrap_or(rest);
     match rest.first() {
@@ -89,6 +93,7 @@ mod tests {
             ("python", "\t".repeat(50), false),
             ("ruby", "x = <<~SQL + \"#{a} #{b}\"\n  text\nSQL\nlist << item\n".repeat(500), true),
             ("ruby", format!("x = <<{}\n", "A".repeat(1_019)), false),
+            ("ruby", format!("x = <<'a\n{}'\n", "b\n".repeat(130)), false),
             ("ruby", "\"#{".repeat(300), false),
             ("ruby", "f(<<A, <<A, <<A, <<A)\n".replace("<<A", &"<<'A B', ".repeat(40)), false),
             ("rust", nested("fn", 1_000), true),
