@@ -67,7 +67,7 @@ fn rich() -> World {
          UPDATE branches SET adopted_into = 1, matched_by = 'ancestor', reason = 'merged', adopted_at = 5;
          UPDATE observations SET merged_into = 1 WHERE branch IS NOT NULL;
          INSERT INTO aliases VALUES ('/old/app/.git', (SELECT key FROM projects WHERE id = 1));
-         INSERT INTO sessions VALUES (1, 's', 1, 'main', 'a', 'b', 5, 6);
+         INSERT INTO sessions VALUES (1, 's', 1, 'main', 'a', 'b', 5, 6, 'codex');
          INSERT INTO summaries VALUES (1, 'sum-1', 1, NULL, NULL, 's', 1, 'req', '', 'learned\nmuch', '', '', '', 'm', 5);
          INSERT INTO prompts VALUES (1, 'pro-1', 1, NULL, NULL, 's', 1, 'do it, please', 5);",
     );

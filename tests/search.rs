@@ -171,6 +171,7 @@ fn json_has_the_documented_shape() {
         "id",
         "kind",
         "merged_into",
+        "platform",
         "project",
         "score",
         "status",

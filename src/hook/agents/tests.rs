@@ -158,6 +158,26 @@ fn what_hooks_added_to_a_prompt_is_no_part_of_it() {
 }
 
 #[test]
+fn the_tools_of_our_own_server_are_known_in_every_agent() {
+    let context = json!({"server_name": "cmem", "tool_name": "search"});
+    for (platform, event, fields) in [
+        (Platform::Codex, "PostToolUse", json!({"tool_name": "mcp__cmem__search", "tool_response": "x"})),
+        (Platform::Gemini, "AfterTool", json!({"tool_name": "mcp_cmem_search", "mcp_context": context})),
+        (Platform::Copilot, "postToolUse", json!({"toolName": "cmem-search", "toolArgs": "{}"})),
+        (Platform::Opencode, "tool.execute.after", json!({"tool": "cmem_search", "output": {"output": "x"}})),
+        (Platform::Cursor, "postToolUse", json!({"tool_name": "MCP:search", "tool_output": "{}"})),
+        (
+            Platform::Windsurf,
+            "post_mcp_tool_use",
+            json!({"tool_info": {"mcp_server_name": "cmem", "mcp_tool_name": "search"}}),
+        ),
+    ] {
+        let said = translate(platform, Some(event), fields).unwrap();
+        assert_eq!(said["tool_name"], "mcp__cmem__search", "{platform}");
+    }
+}
+
+#[test]
 fn unknown_events_and_odd_payloads_are_silence() {
     for platform in Platform::ALL.into_iter().filter(|platform| !platform.is_claude()) {
         for value in [json!([]), json!("x"), json!(null), json!({"hook_event_name": "SomethingNew"})] {
