@@ -16,12 +16,16 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Reads the text of the last assistant message, raw: the caller cleans it. `None` when there is none.
 pub(super) fn last_assistant_message(path: &Path) -> Option<String> {
+    wait_for_message(path, || thread::sleep(PAUSE))
+}
+
+fn wait_for_message(path: &Path, mut pause: impl FnMut()) -> Option<String> {
     for attempt in 0..TRIES {
         if attempt > 0 {
-            thread::sleep(PAUSE);
+            pause();
         }
-        let tail = read_tail(path)?;
-        if let Some(message) = last_message(&tail) {
+        // Copilot CLI may even make the file after its hook.
+        if let Some(message) = read_tail(path).and_then(|tail| last_message(&tail)) {
             return Some(message);
         }
     }
@@ -106,6 +110,15 @@ mod tests {
         ];
         assert_eq!(last_message(&copilot.join("\n")).as_deref(), Some("found it"));
         assert_eq!(last_message(copilot[0]), None);
+    }
+
+    #[test]
+    fn a_file_that_comes_late_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let found = wait_for_message(&path, || std::fs::write(&path, assistant("late")).unwrap());
+        assert_eq!(found.as_deref(), Some("late"));
+        assert_eq!(wait_for_message(&folder.path().join("never"), || {}), None);
     }
 
     #[test]
