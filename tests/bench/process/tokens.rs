@@ -108,6 +108,15 @@ fn session(client: &Client, agent: Agent) -> Vec<Part> {
     let held_back =
         turns[before..].last().unwrap()["messages"].to_string().matches("This read was held back").count();
     assert_eq!(held_back, if agent == Agent::Plain { 0 } else { FILES.len() }, "{agent:?}");
+    if agent == Agent::Follows {
+        let all = turns.last().unwrap()["messages"].to_string();
+        // Of the outline, and of the function.
+        for part in
+            ["fn savepoint(&mut self) -> Result<Savepoint<'_>>", "mem::swap(&mut stmt, &mut self.stmt)"]
+        {
+            assert!(all.contains(part), "{part}: {all}");
+        }
+    }
     added(turns.last().unwrap())
 }
 
