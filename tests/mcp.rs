@@ -2,6 +2,7 @@
 //! sends, takes back or leaves out ends it.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cmem::model::estimate_tokens;
@@ -123,8 +124,13 @@ fn source_files_of_the_project_are_outlined_and_no_others() {
     fs::write(&secret, "pub const KEY: &str = \"outside\";\n").unwrap();
     fs::create_dir_all(project.join("src")).unwrap();
     fs::write(project.join("src/a.rs"), "/// Waits.\npub fn wait(ms: u64) {\n    sleep(ms);\n}\n").unwrap();
-    fs::write(project.join(".env"), "KEY=hidden\n").unwrap();
+    fs::write(project.join(".env"), "KEY=classified\n").unwrap();
     std::os::unix::fs::symlink(&secret, project.join("link.rs")).unwrap();
+    fs::write(project.join("cred.json"), r#"{"password": "classified"}"#).unwrap();
+    fs::create_dir_all(project.join(".private")).unwrap();
+    fs::write(project.join(".private/a.py"), "KEY = 'classified'\n").unwrap();
+    let key = format!("pub const TOKEN: &str = \"ghp_{}\";\n", "a1B2c3D4e5F6".repeat(3));
+    fs::write(project.join("src/key.rs"), key).unwrap();
     let mut server = McpServer::start(&world);
     for (tool, arguments, args) in [
         ("outline", json!({"path": "src/a.rs"}), &["outline", "src/a.rs"][..]),
@@ -140,7 +146,9 @@ fn source_files_of_the_project_are_outlined_and_no_others() {
         ("../secret.rs", "outside of the project"),
         ("link.rs", "outside of the project"),
         (secret.to_str().unwrap(), "outside of the project"),
-        (".env", "no source file"),
+        (".env", "is hidden"),
+        (".private/a.py", "is hidden"),
+        ("cred.json", "no source file"),
         ("src/none.rs", "none.rs"),
     ] {
         for (tool, arguments) in
@@ -148,9 +156,15 @@ fn source_files_of_the_project_are_outlined_and_no_others() {
         {
             let told = server.refused(tool, arguments);
             assert!(told.contains(why), "{tool} {path}: {told}");
-            assert!(!told.contains("hidden") && !told.contains("KEY"), "{told}");
+            assert!(!told.contains("classified") && !told.contains("KEY"), "{told}");
         }
     }
+    let shown = server.ok("unfold", json!({"path": "src/key.rs", "symbol": "TOKEN"}));
+    assert!(shown.contains("[redacted:") && !shown.contains("ghp_"), "{shown}");
+    // The home directory is nobody's project.
+    let mut home = McpServer::start_in(&world, &world.path("home"), &[]);
+    fs::write(world.path("home/a.rs"), "fn classified() {}\n").unwrap();
+    assert!(home.refused("outline", json!({"path": "a.rs"})).contains("in no project"));
     // Elsewhere than where the server was started.
     let mut elsewhere = McpServer::start_in(
         &world,
@@ -233,6 +247,14 @@ fn what_may_not_be_captured_may_not_be_kept_either() {
     };
     refused("CMEM_OFF", "1", "switched off");
     refused("CMEM_EXCLUDED_PROJECTS", "project", "excluded");
+    // By its name too.
+    let mut elsewhere = World::new();
+    let (project, home) = (elsewhere.repository("project"), elsewhere.path("home"));
+    let _ = elsewhere.cmem_in(&project, &["remember", "It is here."], b"").ok();
+    elsewhere.set("CMEM_EXCLUDED_PROJECTS", "project");
+    let mut server = McpServer::start_in(&elsewhere, &home, &[]);
+    let told = server.refused("remember", json!({"text": "The limit is 5.", "project": "project"}));
+    assert!(told.contains("excluded"), "{told}");
     // A setting that is changed meanwhile counts at once.
     let mut server = McpServer::start(&world);
     fs::write(world.project().join(".cmem-ignore"), "").unwrap();
@@ -263,6 +285,48 @@ fn nothing_of_a_private_turn_is_kept_whichever_session_it_is_in() {
     }
     world.wait_for_drainers();
     assert_eq!(world.files_with("new price"), Vec::<std::path::PathBuf>::new());
+}
+
+/// Whoever does not tell his session is known by his place, however it is spelled.
+#[test]
+fn a_private_turn_holds_for_every_spelling_of_its_place() {
+    let world = World::new();
+    let project = world.repository("project");
+    fs::create_dir_all(project.join("src")).unwrap();
+    let link = world.path("link");
+    std::os::unix::fs::symlink(&project, &link).unwrap();
+    let (_, other) = (world.send("SessionStart", json!({})).answer(), world.repository("other"));
+    world.send("UserPromptSubmit", json!({"prompt": "<private>the new price is 7</private>"})).silent();
+    // Somebody else works beside it.
+    world
+        .send("UserPromptSubmit", json!({"session_id": "beside", "prompt": "What is the old price?"}))
+        .silent();
+    let slash = PathBuf::from(format!("{}/", project.display()));
+    for place in [&project, &project.join("src"), &link, &slash] {
+        let mut server = McpServer::start_in(
+            &world,
+            &world.path("home"),
+            &[("CLAUDE_PROJECT_DIR", place.to_str().unwrap())],
+        );
+        let told = server.refused("remember", json!({"text": "The new price is 7."}));
+        assert!(told.contains("private"), "{place:?}: {told}");
+    }
+    let in_place = |dir: &Path, session: &str| {
+        let dir = dir.to_str().unwrap();
+        let mut server = McpServer::start_in(
+            &world,
+            &world.path("home"),
+            &[("CLAUDE_PROJECT_DIR", dir), ("CLAUDE_CODE_SESSION_ID", session)],
+        );
+        server.ok("remember", json!({"text": format!("What {session} says of {dir} is kept.")}))
+    };
+    // It holds for its own session and for nobody who tells another one.
+    assert!(in_place(&project, "beside").contains("remembered"));
+    assert!(in_place(&other, "").contains("remembered"));
+    world.send("SessionEnd", json!({"reason": "other"})).silent();
+    assert!(in_place(&project, "").contains("remembered"));
+    world.wait_for_drainers();
+    assert_eq!(world.files_with("new price"), Vec::<PathBuf>::new());
 }
 
 #[test]

@@ -117,6 +117,10 @@ fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option
     // What cannot be claimed is said twice at worst.
     let may_answer = || trail.claim(&delivery.delivery_key(), &guard::registrar(), at).unwrap_or(true);
     gate::follow(paths, &trail, &event, &may_answer);
+    if matches!(event.kind, EventKind::SessionEnd { .. }) {
+        // Whoever misses it waits for the end of the turn.
+        let _ = trail.end();
+    }
     let skip = match triage::skip_reason(&event, settings) {
         _ if trail.is_private() && event.kind.is_evidence() => Some("private"),
         reason => reason,

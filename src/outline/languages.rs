@@ -81,6 +81,11 @@ pub fn has_grammar(path: &Path) -> bool {
     by_name(path).is_some_and(|name| cfg!(feature = "grammars") || name == MARKDOWN)
 }
 
+/// Whether the name of a file tells that it holds values rather than definitions.
+pub fn is_data(path: &Path) -> bool {
+    by_name(path).is_some_and(|name| ["json", "yaml", "toml"].contains(&name))
+}
+
 /// How many there are.
 #[cfg(all(test, feature = "grammars"))]
 pub(super) fn count() -> usize {

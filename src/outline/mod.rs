@@ -20,7 +20,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 pub use find::{Found, Hit, find};
-pub use languages::has_grammar;
+pub use languages::{has_grammar, is_data};
 pub use source::{Source, SourceError};
 pub use tree::{Listed, Listing, TreeError, tree};
 pub use unfold::{Piece, UnfoldError, Unfolded, unfold};

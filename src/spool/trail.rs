@@ -22,6 +22,7 @@ use crate::model::Timestamp;
 
 const PRIVATE: &str = "private";
 const PUBLIC: &str = "public";
+const OVER: &str = "over";
 const PLACE: &str = "at ";
 const TOLD: &str = "told ";
 const ANEW: &str = "anew";
@@ -32,6 +33,9 @@ const ANSWER: &str = "answer ";
 /// Two registrations deliver an event side by side; one that comes later than this is another event.
 const TWIN_WINDOW_MS: i64 = 10_000;
 
+/// A turn is no longer than this; a session that was killed in one is not at work for ever.
+const LONGEST_TURN: Duration = Duration::from_secs(12 * 3_600);
+
 /// The trail of one session.
 #[derive(Debug)]
 pub struct Trail {
@@ -41,6 +45,7 @@ pub struct Trail {
     is_closed: bool,
     /// Its last line is not whole.
     is_torn: bool,
+    is_over: bool,
     places: Vec<String>,
     told: Vec<i64>,
     edited: Vec<String>,
@@ -86,6 +91,7 @@ impl Trail {
             is_torn: !text.is_empty() && !text.ends_with('\n'),
             path,
             private: false,
+            is_over: false,
             places: Vec::new(),
             told: Vec::new(),
             edited: Vec::new(),
@@ -93,8 +99,9 @@ impl Trail {
         };
         for line in text.lines() {
             match line {
-                PRIVATE => trail.private = true,
-                PUBLIC => trail.private = false,
+                PRIVATE => (trail.private, trail.is_over) = (true, false),
+                PUBLIC => (trail.private, trail.is_over) = (false, false),
+                OVER => trail.is_over = true,
                 ANEW => trail.told.clear(),
                 _ => {
                     trail.places.extend(line.strip_prefix(PLACE).map(str::to_owned));
@@ -108,16 +115,22 @@ impl Trail {
         trail
     }
 
-    /// The trail of the session that was last at work in a directory.
-    pub fn latest_in(paths: &Paths, dir: &str) -> Option<Self> {
-        let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(paths.trails())
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| Some((entry.metadata().and_then(|meta| meta.modified()).ok()?, entry.path())))
-            .collect();
-        files.sort();
-        files.into_iter().rev().map(|(_, path)| Self::at(path)).find(|trail| trail.knows(dir))
+    /// Whether a session that is at work in one of these places, as far as anybody can tell, has a private turn.
+    pub fn any_private(paths: &Paths, is_here: impl Fn(&Path) -> bool) -> bool {
+        let oldest = SystemTime::now().checked_sub(LONGEST_TURN);
+        let is_young = |entry: &fs::DirEntry| {
+            let changed = entry.metadata().and_then(|meta| meta.modified());
+            changed.is_ok_and(|at| oldest.is_none_or(|oldest| at >= oldest))
+        };
+        let trails = fs::read_dir(paths.trails()).into_iter().flatten().flatten().filter(is_young);
+        trails.map(|entry| Self::at(entry.path())).any(|trail| {
+            trail.is_private() && !trail.is_over && trail.places.iter().any(|place| is_here(Path::new(place)))
+        })
+    }
+
+    /// Whether the session is known, and has not ended.
+    pub fn is_live(&self) -> bool {
+        !self.places.is_empty() && !self.is_over
     }
 
     /// Whether nothing of the present turn may be kept: it is private, or nobody knows.
@@ -220,7 +233,7 @@ impl Trail {
     /// # Errors
     /// [`SpoolError::File`] when it cannot be written.
     pub fn begin_turn(&self, private: bool) -> Result<(), SpoolError> {
-        if private == self.private && !self.is_closed {
+        if private == self.private && !self.is_closed && !self.is_over {
             return Ok(());
         }
         let aside = set_aside(&self.path);
@@ -233,6 +246,14 @@ impl Trail {
             let _ = File::create(&aside);
         }
         written
+    }
+
+    /// Remembers that the session has ended. What comes late of its last turn is as private as that was.
+    ///
+    /// # Errors
+    /// [`SpoolError::File`] when it cannot be written.
+    pub fn end(&self) -> Result<(), SpoolError> {
+        if self.is_live() { self.append(OVER) } else { Ok(()) }
     }
 
     /// Remembers that the identity of a directory is in the journal.
@@ -444,21 +465,24 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_session_of_a_directory_is_the_one_that_changed_last() {
+    fn a_private_turn_is_known_by_its_place_until_its_session_ends() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        assert!(Trail::latest_in(&paths, "/a").is_none());
-        for (age, session, dir) in [(30, "old", "/a"), (20, "new", "/a"), (10, "other", "/b")] {
-            let trail = Trail::read(&paths, session);
-            trail.add_place(dir).unwrap();
-            trail.begin_turn(session == "new").unwrap();
-            let at = SystemTime::now() - Duration::from_secs(age);
-            OpenOptions::new().append(true).open(&trail.path).unwrap().set_modified(at).unwrap();
-        }
-        assert!(Trail::latest_in(&paths, "/a").is_some_and(|trail| trail.is_private()));
-        Trail::read(&paths, "old").add_edit("x").unwrap();
-        assert!(Trail::latest_in(&paths, "/a").is_some_and(|trail| !trail.is_private()));
-        assert!(Trail::latest_in(&paths, "/c").is_none());
+        let trail = |session: &str| Trail::read(&paths, session);
+        let is_private = |dir: &str| Trail::any_private(&paths, |place| place.starts_with(dir));
+        assert!(!is_private("/a") && !trail("s").is_live());
+        trail("s").add_place("/a/src").unwrap();
+        trail("s").begin_turn(true).unwrap();
+        trail("t").add_place("/a").unwrap();
+        assert!(is_private("/a") && !is_private("/b") && trail("s").is_live());
+        trail("s").end().unwrap();
+        assert!(!is_private("/a") && !trail("s").is_live() && trail("s").is_private());
+        // It goes on.
+        trail("s").begin_turn(true).unwrap();
+        assert!(is_private("/a") && trail("s").is_live());
+        let old = SystemTime::now() - LONGEST_TURN - Duration::from_secs(1);
+        OpenOptions::new().append(true).open(&trail("s").path).unwrap().set_modified(old).unwrap();
+        assert!(!is_private("/a"), "nobody ended it");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The tool `remember`. What may not be captured may not be kept in this way either.
 
+use std::path::Path;
+
 use super::printed::printed;
 use super::scope::PROJECT;
 use crate::cli::when;
@@ -7,9 +9,11 @@ use crate::commands::reader;
 use crate::commands::remember::{self, PriorityName, RememberArgs};
 use crate::config::Paths;
 use crate::error::Failure;
+use crate::git;
 use crate::hook;
 use crate::mcp::{Arguments, Kind, Parameter, Tool};
 use crate::model::Caller;
+use crate::retrieve;
 use crate::spool::Trail;
 
 const WHAT: &str = "remember";
@@ -35,16 +39,20 @@ fn call(arguments: &Arguments, caller: &Caller, paths: &Paths) -> Result<String,
     if let Some(why) = forbidden(caller, paths) {
         return Err(Failure::new(WHAT, why, "nothing was stored; go on without"));
     }
+    let project = arguments.text("project").map(str::trim).filter(|project| !project.is_empty());
+    if project.map(|project| is_excluded(project, paths)).transpose()? == Some(true) {
+        return Err(Failure::new(WHAT, "that project is excluded", "nothing was stored; go on without"));
+    }
     let args = RememberArgs {
         text: None,
         more: Vec::new(),
         title: arguments.text("title").map(str::to_owned),
-        r#type: arguments.text("type").unwrap_or("note").to_owned(),
+        r#type: arguments.text("type").filter(|word| !word.trim().is_empty()).unwrap_or("note").to_owned(),
         tags: arguments.list("tags"),
         priority: arguments.text("priority").map_or(PriorityName::Normal, priority),
         files: arguments.list("files"),
         expires: arguments.parsed("expires", when::expiry)?,
-        project: arguments.text("project").map(str::to_owned),
+        project: project.map(str::to_owned),
     };
     let text = arguments.text("text").unwrap_or_default();
     printed(|printer| remember::keep(text, &args, caller, paths, printer))
@@ -66,9 +74,25 @@ fn forbidden(caller: &Caller, paths: &Paths) -> Option<&'static str> {
         Some(_) => return Some("this tree is excluded (.cmem-ignore)"),
         None => {}
     }
-    // The client's session may be another than the one that the server was started for: /clear begins a new one.
-    let own = caller.session.as_deref().map(|session| Trail::read(paths, session));
-    let latest = Trail::latest_in(paths, &caller.dir.to_string_lossy());
-    let is_private = [own, latest].into_iter().flatten().any(|trail| trail.is_private());
+    let is_private = match caller.session.as_deref().map(|session| Trail::read(paths, session)) {
+        Some(own) if own.is_live() => own.is_private(),
+        // The client does not tell its session, or is in another one than that for which the server was started: /clear
+        // begins one.
+        _ => {
+            let (root, _) = git::resolve(Path::new(&git::identify(&caller.dir).root));
+            Trail::any_private(paths, |place| {
+                let (place, _) = git::resolve(place);
+                place.starts_with(&root) || root.starts_with(&place)
+            })
+        }
+    };
     is_private.then_some("the user marked this turn as private")
+}
+
+/// Whether what happens in a project is captured, by where it was recorded.
+fn is_excluded(project: &str, paths: &Paths) -> Result<bool, Failure> {
+    let Some(store) = reader::open(WHAT, paths)? else { return Ok(false) };
+    let root = retrieve::root_of(&store, project).map_err(|error| reader::store_failure(WHAT, &error))?;
+    let settings = reader::lenient_settings(paths);
+    Ok(root.is_some_and(|root| hook::exclusion(Path::new(&root), &settings).is_some()))
 }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use super::printed::printed;
 use crate::commands::outline::OutlineArgs;
 use crate::commands::unfold::UnfoldArgs;
-use crate::commands::{outline, unfold};
+use crate::commands::{outline, reader, unfold};
 use crate::config::Paths;
 use crate::error::Failure;
 use crate::git;
 use crate::mcp::{Arguments, Kind, Parameter, Tool};
 use crate::model::Caller;
-use crate::outline::has_grammar;
+use crate::outline::{has_grammar, is_data};
+use crate::privacy::Cleaner;
 
 const OUTLINE: &str = "outline";
 const UNFOLD: &str = "unfold";
@@ -43,38 +44,47 @@ pub(super) static UNFOLD_TOOL: Tool = Tool {
     call: unfolded,
 };
 
-fn outlined(arguments: &Arguments, caller: &Caller, _: &Paths) -> Result<String, Failure> {
+fn outlined(arguments: &Arguments, caller: &Caller, paths: &Paths) -> Result<String, Failure> {
     let args = OutlineArgs {
-        path: place(OUTLINE, arguments.text("path").unwrap_or("."), caller)?,
+        path: place(OUTLINE, arguments.text("path").unwrap_or_default(), caller)?,
         search: arguments.text("search").map(str::to_owned).filter(|name| !name.trim().is_empty()),
         limit: arguments.count("limit").unwrap_or(SYMBOLS),
     };
-    printed(|printer| outline::run(&args, printer))
+    Ok(clean(&printed(|printer| outline::run(&args, printer))?, paths))
 }
 
-fn unfolded(arguments: &Arguments, caller: &Caller, _: &Paths) -> Result<String, Failure> {
+fn unfolded(arguments: &Arguments, caller: &Caller, paths: &Paths) -> Result<String, Failure> {
     let args = UnfoldArgs {
         file: place(UNFOLD, arguments.text("path").unwrap_or_default(), caller)?,
         symbol: arguments.text("symbol").unwrap_or_default().to_owned(),
     };
-    printed(|printer| unfold::run(&args, printer))
+    Ok(clean(&printed(|printer| unfold::run(&args, printer))?, paths))
+}
+
+fn clean(text: &str, paths: &Paths) -> String {
+    Cleaner::new(&reader::lenient_settings(paths).redact_patterns).redact(text)
 }
 
 /// A client may let a tool that only reads run unasked, and does not hold it to its own rules about files: source files
 /// of the project are told, and nothing else.
 fn place(what: &'static str, named: &str, caller: &Caller) -> Result<PathBuf, Failure> {
+    let named = if named.trim().is_empty() { "." } else { named };
+    let refused =
+        |why: &str| Err(Failure::usage(what, format!("{named} {why}"), "read it with another tool"));
+    let (root, _) = git::resolve(Path::new(&git::identify(&caller.dir).root));
+    let home = env::var_os("HOME").map(|home| git::resolve(Path::new(&home)).0);
+    if root.parent().is_none() || home.is_some_and(|home| home.starts_with(&root)) {
+        return refused("is in no project: the server stands in the home directory or above it");
+    }
     let path = caller.dir.join(named);
     // What is not there is no secret, and the command says so.
     if let Ok(real) = path.canonicalize() {
-        let root = PathBuf::from(git::identify(&caller.dir).root);
-        let root = root.canonicalize().unwrap_or(root);
-        if !real.starts_with(&root) {
-            let why = format!("{named} is outside of the project");
-            return Err(Failure::usage(what, why, "read it with another tool"));
+        let Ok(inside) = real.strip_prefix(&root) else { return refused("is outside of the project") };
+        if inside.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b".")) {
+            return refused("is hidden");
         }
-        if real.is_file() && !has_grammar(&real) {
-            let why = format!("{named} is no source file that a grammar knows");
-            return Err(Failure::usage(what, why, "read it with another tool"));
+        if real.is_file() && (!has_grammar(&real) || is_data(&real)) {
+            return refused("is no source file");
         }
     }
     // As it was named, where that is the same: the answer is shorter.
