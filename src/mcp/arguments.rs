@@ -9,6 +9,8 @@ use crate::error::Failure;
 
 /// Longest part of a wrong value that is said back, in characters.
 const SAID_BACK: usize = 60;
+/// Longest list.
+const LONGEST_LIST: usize = 100;
 
 /// The arguments of one call. A name that the tool does not take reads as one that was left out.
 #[derive(Debug)]
@@ -104,6 +106,7 @@ fn argument(kind: Kind, value: &Value) -> Option<Argument> {
         _ => None,
     };
     let texts = |value: &Value| match value {
+        Value::Array(values) if values.len() > LONGEST_LIST => None,
         Value::Array(values) => values.iter().map(text).collect::<Option<Vec<_>>>(),
         value => Some(vec![text(value)?]),
     };
@@ -114,7 +117,8 @@ fn argument(kind: Kind, value: &Value) -> Option<Argument> {
         Kind::Words => {
             let words = texts(value)?;
             let words = words.iter().flat_map(|text| text.split(',')).map(str::trim);
-            Argument::List(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
+            let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+            Argument::List((words.len() <= LONGEST_LIST).then_some(words)?)
         }
         Kind::Count(from, to) => {
             let count = text(value)?.trim().parse().ok()?;
@@ -128,8 +132,8 @@ fn allowed(kind: Kind) -> String {
     match kind {
         Kind::Text => String::from("allowed is a text"),
         Kind::Choice(words) => format!("allowed are {}", words.join(", ")),
-        Kind::Texts => String::from("allowed is a list of texts"),
-        Kind::Words => String::from("allowed are words with commas between them"),
+        Kind::Texts => format!("allowed is a list of up to {LONGEST_LIST} texts"),
+        Kind::Words => format!("allowed are up to {LONGEST_LIST} words with commas between them"),
         Kind::Count(from, to) => format!("allowed are whole numbers from {from} to {to}"),
         Kind::Flag => String::from("allowed are true and false"),
     }
@@ -206,8 +210,10 @@ mod tests {
             (json!({"ids": 1, "limit": 1.5}), &["limit cannot be 1.5"]),
             (json!({"ids": 1, "kind": "dream"}), &["kind cannot be \"dream\"", "prompt, summary"]),
             (json!({"ids": 1, "query": {"a": 1}}), &["query cannot be", "a text"]),
-            (json!({"ids": 1, "files": [[]]}), &["files cannot be", "a list of texts"]),
+            (json!({"ids": 1, "files": [[]]}), &["files cannot be", "a list of up to 100 texts"]),
             (json!({"ids": 1, "all": "maybe"}), &["all cannot be \"maybe\"", "true and false"]),
+            (json!({"ids": vec![1; 101]}), &["ids cannot be", "up to 100 words"]),
+            (json!({"ids": "1,".repeat(101)}), &["ids cannot be", "up to 100 words"]),
             (json!({"id": 1}), &["\"id\" is no argument", "query, limit, kind, ids, files, all"]),
             (json!({}), &["ids is missing", "commas"]),
         ] {

@@ -53,8 +53,9 @@ impl Places {
         if let Some(root) = &*known {
             return root.clone();
         }
-        let told = time::timeout(PATIENCE, client.list_roots()).await;
-        let roots = told.ok().and_then(Result::ok).map(|told| told.roots).unwrap_or_default();
+        // Whoever does not answer in time is asked again with the next request.
+        let told = time::timeout(PATIENCE, client.list_roots()).await.ok()?;
+        let roots = told.map(|told| told.roots).unwrap_or_default();
         let root = roots.iter().filter_map(|root| uri::path_of(&root.uri)).find(|path| path.is_dir());
         *known = Some(root.clone());
         root

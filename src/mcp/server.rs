@@ -18,7 +18,6 @@ use super::places::Places;
 use super::{Arguments, Offer, Resources, Tool};
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::log;
 use crate::model::{Caller, Gone};
 
 /// So many calls are at work at once; others wait for their turn.
@@ -32,7 +31,7 @@ pub(super) struct Server {
     paths: Paths,
     session: Option<String>,
     places: Places,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
 }
 
 impl Server {
@@ -43,14 +42,13 @@ impl Server {
             paths: paths.clone(),
             session: session.filter(|id| !id.is_empty() && id.len() <= LONGEST_SESSION),
             places: Places::from_environment(),
-            turns: Semaphore::new(AT_ONCE),
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
 
     /// Does a piece of work for a request, for as long as the client waits for it.
     async fn work<T: Send + 'static>(
         &self,
-        what: &str,
         request: &RequestContext<RoleServer>,
         work: impl FnOnce(&Caller, &Paths) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
@@ -58,15 +56,17 @@ impl Server {
         let at_work = async {
             let dir = self.places.dir(request).await;
             let caller = Caller { dir, session: self.session.clone(), gone: gone.clone() };
-            let _turn = self.turns.acquire().await;
+            let turn = Arc::clone(&self.turns).acquire_owned().await;
             let paths = self.paths.clone();
-            tokio::task::spawn_blocking(move || work(&caller, &paths)).await
+            tokio::task::spawn_blocking(move || {
+                // Work that was taken back has its turn until it stops.
+                let _turn = turn;
+                work(&caller, &paths)
+            })
+            .await
         };
         tokio::select! {
-            done = at_work => done.map_err(|_| {
-                log::error(&self.paths, &format!("mcp: {what} broke off"));
-                ErrorData::internal_error("this is a defect of cmem; the next call may work", None)
-            }),
+            done = at_work => done.map_err(|_| ErrorData::internal_error("the call broke off", None)),
             () = request.ct.cancelled() => {
                 gone.set();
                 // Nobody is told: the client does not wait for an answer.
@@ -117,8 +117,7 @@ impl ServerHandler for Server {
         };
         let done = match Arguments::read(tool, call.arguments.unwrap_or_default()) {
             Ok(arguments) => {
-                self.work(tool.name, &request, move |caller, paths| (tool.call)(&arguments, caller, paths))
-                    .await?
+                self.work(&request, move |caller, paths| (tool.call)(&arguments, caller, paths)).await?
             }
             Err(wrong) => Err(wrong),
         };
@@ -131,7 +130,7 @@ impl ServerHandler for Server {
         request: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let list = self.resources()?.list;
-        let listed = self.work("resources", &request, list).await?.map_err(|failure| failed(&failure))?;
+        let listed = self.work(&request, list).await?.map_err(|failure| failed(&failure))?;
         let resource = |listed: super::Resource| {
             rmcp::model::Resource::new(listed.uri, listed.name)
                 .with_description(listed.about)
@@ -158,8 +157,7 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (read, uri) = (self.resources()?.read, Arc::<str>::from(wanted.uri));
         let asked = Arc::clone(&uri);
-        let text =
-            self.work("a resource", &request, move |caller, paths| read(&asked, caller, paths)).await?;
+        let text = self.work(&request, move |caller, paths| read(&asked, caller, paths)).await?;
         match text.map_err(|failure| failed(&failure))? {
             Some(text) => {
                 let contents = ResourceContents::text(text, &*uri).with_mime_type(TEXT);
@@ -220,55 +218,4 @@ fn answer(done: Result<String, Failure>) -> CallToolResult {
 
 fn failed(failure: &Failure) -> ErrorData {
     ErrorData::internal_error(format!("cmem: {failure}"), None)
-}
-
-#[cfg(test)]
-mod tests {
-    use rmcp::ServiceExt;
-    use serde_json::{Value, json};
-    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
-    use tokio::runtime;
-
-    use super::*;
-
-    static BROKEN: Offer = Offer {
-        instructions: "",
-        tools: &[&Tool {
-            name: "break",
-            about: "",
-            parameters: &[],
-            reads_only: true,
-            call: |_, _, _| panic!("as it must"),
-        }],
-        resources: None,
-    };
-
-    #[test]
-    fn a_tool_that_breaks_ends_its_own_call_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let paths = Paths::resolve(Some(folder.path())).unwrap();
-        let server = Server::new(&BROKEN, &paths);
-        let greeting = json!({"protocolVersion": "2025-11-25", "capabilities": {},
-                              "clientInfo": {"name": "test", "version": "1"}});
-        let requests =
-            [("initialize", greeting), ("tools/call", json!({"name": "break"})), ("ping", json!({}))];
-        let answers = runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-            let (near, far) = duplex(4096);
-            tokio::spawn(async move { server.serve(far).await.unwrap().waiting().await });
-            let (output, mut input) = split(near);
-            let mut lines = BufReader::new(output).lines();
-            let mut answers = Vec::new();
-            for (id, (method, params)) in requests.into_iter().enumerate() {
-                let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-                input.write_all(format!("{request}\n").as_bytes()).await.unwrap();
-                let answer = lines.next_line().await.unwrap().unwrap();
-                answers.push(serde_json::from_str::<Value>(&answer).unwrap());
-            }
-            answers
-        });
-        assert_eq!(answers[1]["error"]["code"], -32603, "{}", answers[1]);
-        assert_eq!(answers[2]["result"], json!({}));
-        let log = std::fs::read_to_string(paths.log()).unwrap();
-        assert!(log.ends_with("mcp: break broke off\n"), "{log}");
-    }
 }

@@ -1,6 +1,7 @@
 //! What came of telling memories before a read: what the session does next with the file and with the memories.
 
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -57,9 +58,15 @@ pub(in crate::hook) fn follow(paths: &Paths, trail: &Trail, event: &Event, count
                 Some("get_observations") => {
                     told_of(trail, &asked_for(input)).map(|gate| (gate, Then::Got(tokens)))
                 }
-                Some("outline" | "unfold") => input.get("path").and_then(Value::as_str).and_then(|path| {
-                    Some((about(trail, &Path::new(&event.cwd).join(path))?, Then::Outlined(tokens)))
-                }),
+                Some("outline" | "unfold") => {
+                    // The server stands in the project, wherever the session went meanwhile.
+                    let project = env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+                    let path = input.get("path").and_then(Value::as_str).unwrap_or_default();
+                    let dirs = project.into_iter().chain([PathBuf::from(&event.cwd)]);
+                    dirs.into_iter()
+                        .find_map(|dir| about(trail, &dir.join(path)))
+                        .map(|gate| (gate, Then::Outlined(tokens)))
+                }
                 _ => None,
             };
             if let Some((gate, then)) = next
