@@ -101,6 +101,32 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
+fn a_dry_run_notes_nothing_of_the_claude_command() {
+    let mut world = World::new();
+    world.set("CMEM_PROVIDER", "auto");
+    world.install_claude("echo '2.1.197 (Claude Code)'");
+    fs::create_dir_all(world.data()).unwrap();
+    for args in [&["install", "--dry-run"][..], &["install", "--plugin", "--dry-run"]] {
+        let told = world.cmem(args).err;
+        assert!(told.contains("* claude"), "{told}");
+        assert_eq!(fs::read_dir(world.data()).unwrap().count(), 0, "{args:?}");
+    }
+}
+
+#[test]
+fn a_home_that_is_a_link_is_one_place() {
+    let mut world = World::new();
+    let link = world.path("link");
+    std::os::unix::fs::symlink(world.path("home"), &link).unwrap();
+    world.set("HOME", link.to_str().unwrap());
+    world.unset("CLAUDE_CONFIG_DIR");
+    let _ = world.cmem_in(&link, &["install"], &[]).ok();
+    let answer = world.cmem_in(&link, &["uninstall", "--json"], &[]).json();
+    assert_eq!(answer["files"].as_array().unwrap().len(), 2, "{answer}");
+    assert_eq!(settings(&world), json!({}));
+}
+
+#[test]
 fn the_price_of_each_provider_is_told() {
     let mut world = World::new();
     let told = world.cmem(&["install", "--dry-run"]);

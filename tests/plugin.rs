@@ -72,14 +72,50 @@ fn install_by_hand(world: &World, version: &str) {
     write("installed_plugins.json", json!({"version": 2, "plugins": {ID: entry}}));
 }
 
+/// The version that `cmem install --plugin` writes here.
+fn own_version(world: &World) -> String {
+    let manifest = json_of(&marketplace(world).join("plugins/cmem/.claude-plugin/plugin.json"));
+    manifest["version"].as_str().unwrap().to_owned()
+}
+
+/// Notes what the client notes when the plugin was installed, in this order, for the user (`None`) and for projects.
+fn install_for(world: &World, entries: &[(Option<&Path>, &str)]) {
+    let plugins = world.path("home/.claude/plugins");
+    let entry = |(project, version): &(Option<&Path>, &str)| match project {
+        None => json!({"scope": "user", "version": version, "installPath": plugins.join("cache/x")}),
+        Some(path) => {
+            json!({"scope": "project", "projectPath": path, "version": version, "installPath": plugins.join("cache/x")})
+        }
+    };
+    let entries: Vec<Value> = entries.iter().map(entry).collect();
+    fs::create_dir_all(&plugins).unwrap();
+    let source = json!({"source": "directory", "path": marketplace(world)});
+    let write = |name: &str, value: Value| fs::write(plugins.join(name), value.to_string()).unwrap();
+    write("known_marketplaces.json", json!({"cmem-local": {"source": source}}));
+    write("installed_plugins.json", json!({"version": 2, "plugins": {ID: entries}}));
+}
+
+/// Puts what a project or its checkout says of the plugin into a settings file of it.
+fn say_in(project: &Path, file: &str, enabled: bool) -> PathBuf {
+    let file = project.join(".claude").join(file);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, json!({"enabledPlugins": {ID: enabled}}).to_string()).unwrap();
+    file
+}
+
+fn check_in(world: &World, dir: &Path, name: &str) -> Option<Value> {
+    let answer = world.cmem_in(dir, &["doctor", "--json"], &[]).out;
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    answer["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).cloned()
+}
+
 fn events(world: &World) -> Vec<String> {
     let value = json_of(&settings(world));
     value["hooks"].as_object().map(|hooks| hooks.keys().cloned().collect()).unwrap_or_default()
 }
 
 fn check(world: &World, name: &str) -> Option<Value> {
-    let answer: Value = serde_json::from_str(&world.cmem(&["doctor", "--json"]).out).unwrap();
-    answer["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).cloned()
+    check_in(world, &world.project(), name)
 }
 
 #[test]
@@ -173,6 +209,181 @@ fn a_plugin_that_is_stale_disabled_or_changed_is_found() {
     assert_eq!(events(&world).len(), 8, "only the plugin goes");
 }
 
+#[test]
+fn a_plugin_of_one_project_changes_nothing_for_the_others() {
+    let world = lonely();
+    let (project, elsewhere) = (world.repository("project"), world.repository("elsewhere"));
+    let _ = world.cmem(&["install"]).ok();
+    let _ = world.cmem(&["install", "--plugin"]).failed(1);
+    let version = own_version(&world);
+    install_for(&world, &[(Some(&project), &version)]);
+    let settings_of_project = say_in(&project, "settings.json", true);
+    let _ = world.cmem_in(&project, &["install"], &[]).ok();
+    assert_eq!(events(&world).len(), 8, "the other projects have nothing else");
+    assert!(check_in(&world, &project, "plugin").unwrap()["message"].as_str().unwrap().contains("twice"));
+    let there = check_in(&world, &elsewhere, "hooks").unwrap();
+    assert_eq!(there["state"], "ok");
+    assert!(!there["message"].as_str().unwrap().contains("plugin"), "{there}");
+    assert_eq!(check_in(&world, &elsewhere, "plugin").unwrap()["state"], "ok");
+    let _ = world.cmem_in(&elsewhere, &["uninstall", "--scope", "user"], &[]).ok();
+    assert_eq!(check_in(&world, &elsewhere, "hooks").unwrap()["state"], "warn", "nothing is captured there");
+    // What nobody switched on is not in use.
+    fs::write(&settings_of_project, "{}").unwrap();
+    assert_eq!(check_in(&world, &project, "hooks").unwrap()["state"], "warn");
+
+    // It goes from the project too, wherever that is said.
+    say_in(&project, "settings.json", true);
+    let _ = world.cmem_in(&elsewhere, &["uninstall"], &[]).ok();
+    assert_eq!(fs::read_to_string(&settings_of_project).unwrap(), "{}");
+}
+
+#[test]
+fn the_users_plugin_counts_beside_those_of_projects() {
+    let world = lonely();
+    let _ = world.cmem(&["install", "--plugin"]).failed(1);
+    let version = own_version(&world);
+    let other = world.path("other");
+    install_for(&world, &[(Some(&other), "0.0.1+00000000"), (None, &version)]);
+    fs::write(settings(&world), json!({"enabledPlugins": {ID: true}}).to_string()).unwrap();
+    let told = world.cmem(&["install", "--plugin"]).ok();
+    assert!(told.contains("nothing to do"), "{told}");
+    assert_eq!(check(&world, "plugin").unwrap()["state"], "ok");
+
+    // Those of projects alone are not the user's.
+    install_for(&world, &[(Some(&other), &version)]);
+    let refused = world.cmem(&["install", "--plugin"]).failed(1);
+    assert!(refused.contains("/plugin install cmem@cmem-local"), "{refused}");
+}
+
+#[test]
+fn a_project_that_switches_the_plugin_off_keeps_it_off() {
+    let world = with_claude("2.1.197", "");
+    let project = world.repository("project");
+    let _ = world.cmem(&["install", "--plugin"]).failed(1);
+    fs::write(settings(&world), json!({"enabledPlugins": {ID: true}}).to_string()).unwrap();
+    install_for(&world, &[(None, &own_version(&world))]);
+    let local = say_in(&project, "settings.local.json", false);
+    let (before, calls_before) = (fs::read_to_string(&local).unwrap(), calls(&world));
+    for args in [&["install"][..], &["install", "--plugin"]] {
+        let _ = world.cmem_in(&project, args, &[]).ok();
+        assert_eq!(events(&world), ["PostToolUseFailure", "WorktreeRemove"], "{args:?}");
+    }
+    assert_eq!(fs::read_to_string(&local).unwrap(), before);
+    assert_eq!(calls(&world), calls_before);
+    let found = check_in(&world, &project, "plugin").unwrap();
+    assert!(found["message"].as_str().unwrap().contains("settings of this project"), "{found}");
+    let hooks = check_in(&world, &project, "hooks").unwrap();
+    assert_eq!(hooks["state"], "warn", "{hooks}");
+
+    // Hooks of its own stay its own.
+    let _ = world.cmem_in(&project, &["install", "--scope", "local"], &[]).ok();
+    assert_eq!(check_in(&world, &project, "hooks").unwrap()["state"], "ok");
+    let _ = world.cmem_in(&project, &["install", "--plugin"], &[]).ok();
+    assert_eq!(check_in(&world, &project, "hooks").unwrap()["state"], "ok");
+    let _ = world.cmem_in(&project, &["uninstall", "--scope", "local"], &[]).ok();
+
+    // One that the user switched off is switched on in the user's settings.
+    fs::write(settings(&world), json!({"enabledPlugins": {ID: false}}).to_string()).unwrap();
+    let _ = world.cmem_in(&project, &["install", "--plugin"], &[]).failed(1);
+    assert_eq!(calls(&world).last().unwrap(), "plugin enable cmem@cmem-local --scope user");
+}
+
+#[test]
+fn a_program_that_is_gone_is_found() {
+    let world = lonely();
+    let old = world.path("old/cmem");
+    let install = |args: &[&str]| {
+        fs::create_dir_all(world.path("old")).unwrap();
+        fs::copy(crate::common::world::binary(), &old).unwrap();
+        let output = world.command(&old, &world.project()).args(args).output().unwrap();
+        fs::remove_file(&old).unwrap();
+        output
+    };
+    assert!(install(&["install"]).status.success());
+    let hooks = check(&world, "hooks").unwrap();
+    assert_eq!((&hooks["state"], &hooks["remedy"]), (&json!("warn"), &json!("`cmem install`")), "{hooks}");
+    assert!(hooks["message"].as_str().unwrap().contains(old.to_str().unwrap()), "{hooks}");
+    let _ = world.cmem(&["install"]).ok();
+    assert_eq!(check(&world, "hooks").unwrap()["state"], "ok");
+
+    let _ = world.cmem(&["uninstall"]).ok();
+    install(&["install", "--plugin"]);
+    install_by_hand(&world, &own_version(&world));
+    let hooks = check(&world, "hooks").unwrap();
+    assert_eq!(hooks["remedy"], "`cmem install --plugin`", "{hooks}");
+}
+
+#[test]
+fn a_marketplace_of_another_data_directory_goes_too() {
+    let world = lonely();
+    let other = world.text_path("other-data");
+    let _ = world.cmem(&["--data-dir", &other, "install", "--plugin"]).failed(1);
+    let other = Path::new(&other).join("marketplace");
+    let note = |path: &Path| {
+        let plugins = world.path("home/.claude/plugins");
+        fs::create_dir_all(&plugins).unwrap();
+        let source = json!({"cmem-local": {"source": {"source": "directory", "path": path}}});
+        fs::write(plugins.join("known_marketplaces.json"), source.to_string()).unwrap();
+    };
+    note(&other);
+    let dry = world.cmem(&["uninstall", "--dry-run"]).ok();
+    assert!(dry.contains(other.to_str().unwrap()), "{dry}");
+    assert!(other.exists());
+    let _ = world.cmem(&["uninstall"]).ok();
+    assert!(!other.exists());
+
+    // And where it is moved from.
+    let world = with_claude(
+        "2.1.197",
+        "[ \"$2\" != install ] || /bin/cp \"$HOME\"/ready/* \"$HOME/.claude/plugins\"",
+    );
+    let old = world.path("old-data");
+    let _ = world.cmem(&["--data-dir", old.to_str().unwrap(), "install", "--plugin"]).failed(1);
+    let _ = world.cmem(&["install", "--plugin"]).failed(1);
+    let version = own_version(&world);
+    fs::write(settings(&world), json!({"enabledPlugins": {ID: true}}).to_string()).unwrap();
+    install_for(&world, &[(None, &version)]);
+    let (plugins, ready) = (world.path("home/.claude/plugins"), world.path("home/ready"));
+    fs::rename(&plugins, &ready).unwrap();
+    fs::create_dir(&plugins).unwrap();
+    let source = json!({"cmem-local": {"source": {"source": "directory", "path": old.join("marketplace")}}});
+    fs::write(plugins.join("known_marketplaces.json"), source.to_string()).unwrap();
+    let _ = world.cmem(&["install", "--plugin"]).ok();
+    assert!(!old.join("marketplace").exists() && marketplace(&world).exists());
+}
+
+#[test]
+fn a_write_that_stopped_halfway_is_finished() {
+    let world = lonely();
+    let folder = marketplace(&world).join("plugins/cmem/.claude-plugin");
+    fs::create_dir_all(&folder).unwrap();
+    let refused = world.cmem(&["install", "--plugin"]).failed(1);
+    assert!(refused.contains("/plugin marketplace add"), "{refused}");
+    assert!(folder.join("plugin.json").is_file());
+    let _ = world.cmem(&["uninstall"]).ok();
+    assert!(!marketplace(&world).exists());
+}
+
+#[test]
+fn notes_of_the_client_that_are_no_json_keep_nobody_from_leaving() {
+    let world = lonely();
+    let _ = world.cmem(&["install"]).ok();
+    let notes = world.path("home/.claude/.claude.json");
+    fs::write(&notes, "{\"userID\": ").unwrap();
+    let _ = world.cmem(&["uninstall"]).ok();
+    assert_eq!(json_of(&settings(&world)), json!({}));
+    assert_eq!(fs::read_to_string(&notes).unwrap(), "{\"userID\": ");
+}
+
+#[test]
+fn a_client_that_does_not_answer_is_not_one_that_is_missing() {
+    let world = with_claude("2.1.197", "");
+    fs::write(world.path("bin/claude"), "#!/bin/sh\nexit 1\n").unwrap();
+    let refused = world.cmem(&["install", "--plugin"]).failed(1);
+    assert!(!refused.contains("not found") && refused.contains("gives no answer"), "{refused}");
+    assert!(refused.contains("/plugin marketplace add"), "{refused}");
+}
+
 /// What a version without plugins makes of `claude plugin …` is a prompt, which it would pay for.
 #[test]
 fn a_client_without_plugins_is_never_asked_for_one() {
@@ -214,6 +425,9 @@ fn wrong_calls_are_refused() {
         &["install", "--plugin", "--scope", "user"][..],
         &["install", "--package", "x"],
         &["uninstall", "--plugin", "--scope", "user"],
+        &["install", "--for", "codex", "--plugin"],
+        &["install", "--for", "codex", "--plugin", "--package", "x"],
+        &["uninstall", "--for", "codex", "--plugin"],
     ] {
         let _ = world.cmem(args).failed(2);
     }

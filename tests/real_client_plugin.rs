@@ -57,10 +57,11 @@ fn inventory(world: &World) -> Value {
     lines.into_iter().find(|line| line["subtype"] == "init").unwrap()
 }
 
-/// Files of the client that name cmem: by their name or in their text. Those of past sessions tell what was, as they should.
+/// Files in the home folder that name cmem: by their name or in their text. Those of past sessions tell what was, as they
+/// should.
 fn naming_cmem(world: &World) -> Vec<PathBuf> {
-    const PAST: [&str; 3] = ["projects", "backups", "sessions"];
-    let folder = world.path("home/.claude");
+    const PAST: [&str; 3] = [".claude/projects", ".claude/backups", ".claude/sessions"];
+    let folder = world.path("home");
     let root = world.text_path("");
     let is_past = |path: &Path| PAST.iter().any(|past| path.starts_with(folder.join(past)));
     let names = |path: &PathBuf| {
@@ -94,7 +95,9 @@ fn a_plugin_comes_works_and_goes_without_a_trace() {
             assert!(skills.contains(&format!("\"cmem:{skill}\"")), "{version}: {skill}: {skills}");
         }
         assert!(inventory["plugins"].to_string().contains("\"cmem\""), "{version}: {}", inventory["plugins"]);
-        assert!(inventory["mcp_servers"].to_string().contains("plugin:cmem:cmem"), "{version}: {inventory}");
+        let mut servers = inventory["mcp_servers"].as_array().unwrap().iter();
+        let server = servers.find(|server| server["name"] == "plugin:cmem:cmem");
+        assert_eq!(server.unwrap()["status"], "connected", "{version}: {inventory}");
         let first = &api.turns()[0];
         assert!(
             first.to_string().contains("cmem:mem-search"),
@@ -111,6 +114,7 @@ fn a_plugin_comes_works_and_goes_without_a_trace() {
         api.script(vec![
             Step::call("Skill", json!({"skill": "cmem:mem-search"})),
             Step::call("Bash", json!({"command": found.replacen("cmem", program.to_str().unwrap(), 1), "description": "Search"})),
+            Step::call("mcp__plugin_cmem_cmem__search", json!({"query": "deploys on mondays"})),
             Step::say("I know."),
         ]);
         client.run(&world, &api, &project, "What is in this folder?", &[]);
@@ -122,9 +126,14 @@ fn a_plugin_comes_works_and_goes_without_a_trace() {
         assert!(skill.contains(&command), "{version}: {skill}");
         let result = turns[before + 2]["messages"].as_array().unwrap().last().unwrap().to_string();
         assert!(result.contains("tokens)"), "{version}: {result}");
+        let rows = turns[before + 3]["messages"].as_array().unwrap().last().unwrap().to_string();
+        assert!(rows.contains("tokens)") && !rows.contains("is_error\":true"), "{version}: {rows}");
         world.wait_for_drainers();
 
         let observations = world.status()["memory"]["observations"].clone();
+        let named = naming_cmem(&world);
+        let logs = |path: &PathBuf| path.to_string_lossy().contains("mcp-logs-plugin-cmem-cmem");
+        assert!(named.iter().any(logs), "{version}: the client logs elsewhere: {named:?}");
         let gone = world.cmem_in(&project, &["uninstall"], &[]).ok();
         assert!(gone.contains("claude plugin uninstall cmem@cmem-local"), "{version}: {gone}");
         assert_eq!(naming_cmem(&world), Vec::<PathBuf>::new(), "{version}");
@@ -198,6 +207,42 @@ fn settings_and_plugin_together_double_nothing() {
         api.script(vec![Step::say("I see.")]);
         client.run(&quiet, &api, &project, "The deploys fail on Mondays, what about the cache host?", &[]);
         assert_eq!(told(&api.turns()[before]), 1, "{version}: {}", shown(&api.turns()[before]));
+        world.assert_sound();
+    });
+}
+
+#[test]
+fn a_plugin_of_one_project_is_that_projects_alone() {
+    with_each_client(|client| {
+        let version = &client.version;
+        let api = AgentApi::start();
+        let (world, project) = world_of(client, &api);
+        let elsewhere = world.repository("elsewhere");
+        fs::write(elsewhere.join("deploy.sh"), "#!/bin/sh\ncurl -f http://cache.internal/warm\n").unwrap();
+        let _ = world.cmem_in(&project, &["install", "--plugin"], &[]).ok();
+        for args in
+            [&["uninstall", "cmem@cmem-local"][..], &["install", "--scope", "project", "cmem@cmem-local"]]
+        {
+            let ran = world.command("claude", &project).arg("plugin").args(args).output().unwrap();
+            assert!(ran.status.success(), "{version}: {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        }
+        let _ = world.cmem_in(&project, &["install"], &[]).ok();
+        let hooks = |dir: &Path| {
+            let checks = world.cmem_in(dir, &["doctor", "--json"], &[]).json();
+            checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "hooks").unwrap()
+                ["message"]
+                .to_string()
+        };
+        assert!(hooks(&project).contains("and the plugin cmem@cmem-local"), "{version}: {}", hooks(&project));
+        assert!(!hooks(&elsewhere).contains("plugin"), "{version}: {}", hooks(&elsewhere));
+        learn(client, &world, &api, &elsewhere);
+        let ledger = world.ledger();
+        assert_eq!((ledger.seen, ledger.stored), (7, 7), "{version}: {ledger:?}");
+
+        let _ = world.cmem_in(&elsewhere, &["uninstall"], &[]).ok();
+        assert_eq!(naming_cmem(&world), Vec::<PathBuf>::new(), "{version}");
+        let left = fs::read_to_string(project.join(".claude/settings.json")).unwrap();
+        assert!(!left.contains("cmem"), "{version}: {left}");
         world.assert_sound();
     });
 }

@@ -70,6 +70,7 @@ pub(super) struct FileAnswer<'a> {
 /// [`Failure`] when the settings file cannot be read, understood or written; it is unchanged then.
 pub fn run(args: &InstallArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     if !args.agent.is_claude() {
+        refuse_plugin("install", args.plugin, args.agent)?;
         return agent::register(args.agent, args.scope, args.dry_run, printer);
     }
     if let Some(folder) = &args.package {
@@ -82,16 +83,16 @@ pub fn run(args: &InstallArgs, paths: &Paths, printer: &mut Printer) -> Result<(
     let cwd = env::current_dir().unwrap_or_default();
     let file = install::settings_file(args.scope, &cwd).map_err(failed)?;
     let program = install::program().map_err(failed)?;
-    let version = install::installed_version(&CLAUDE_CODE);
-    // What is said for everybody in a repository does not depend on a plugin of one of them.
-    let plugin = if args.scope == Scope::Project { None } else { plugin::in_use(&cwd) };
+    let asked = install::installed_version(&CLAUDE_CODE);
+    let version = asked.ok();
+    let plugin = plugin::registers_for(args.scope, &cwd);
     let plan = match plugin {
         Some(_) => Plan::install_beside_plugin(&file, &program, version),
         None => Plan::install(&file, &program, version),
     };
     let plan = plan.map_err(failed)?;
     let file = carry_out(&plan, args.dry_run).map_err(failed)?;
-    let prices = prices::Prices::read(paths);
+    let prices = prices::Prices::read(paths, prices::Look::of(args.dry_run, asked));
     if printer.wants_json() {
         let client_version = version.map(|version| version.to_string());
         let beside_plugin = plugin.map(|plugin| plugin.id);
@@ -111,6 +112,13 @@ pub fn run(args: &InstallArgs, paths: &Paths, printer: &mut Printer) -> Result<(
         printer.talk("Sessions that start from now on are remembered. `cmem doctor` checks it.");
     }
     Ok(())
+}
+
+/// The plugin is one of Claude Code.
+pub(super) fn refuse_plugin(what: &str, plugin: bool, agent: Platform) -> Result<(), Failure> {
+    let why = || format!("--plugin is for {} alone", CLAUDE_CODE.name);
+    let hint = || format!("leave out --plugin, or --for {agent}");
+    if plugin { Err(Failure::usage(what, why(), hint())) } else { Ok(()) }
 }
 
 fn tell_version(version: Option<Version>, printer: &mut Printer) {

@@ -6,10 +6,11 @@ use std::env;
 
 use serde::Serialize;
 
-use super::install::{FileAnswer, agent, carry_out, tell};
+use super::install::{FileAnswer, agent, carry_out, refuse_plugin, tell};
 use crate::cli::printer::Printer;
 use crate::config::Paths;
 use crate::error::Failure;
+use crate::git;
 use crate::hook::install::{self, InstallError, Plan, Scope};
 use crate::model::Platform;
 
@@ -51,6 +52,7 @@ struct Answer<'a> {
 /// all of them were understood.
 pub fn run(args: &UninstallArgs, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     if !args.agent.is_claude() {
+        refuse_plugin(WHAT, args.plugin, args.agent)?;
         return agent::unregister(args.agent, args.scope, args.dry_run, printer);
     }
     let failed = |error: InstallError| Failure::new(WHAT, &error, error.hint());
@@ -89,7 +91,7 @@ fn plans(args: &UninstallArgs) -> Result<Vec<Plan>, InstallError> {
             continue;
         }
         // In the home directory the user's file and the project's are one.
-        if plans.iter().all(|plan| plan.path() != file) {
+        if plans.iter().all(|plan| git::resolve(plan.path()) != git::resolve(&file)) {
             plans.push(Plan::uninstall(&file, &program)?);
         }
     }

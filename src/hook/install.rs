@@ -13,8 +13,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use command::missing_program;
 pub use plan::{Change, Plan};
-pub use version::installed_version;
+pub use version::{NoVersion, installed_version};
 
 use self::document::Document;
 use super::agents::CLAUDE_CODE;

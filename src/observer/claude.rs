@@ -5,7 +5,7 @@ mod answer;
 mod probe;
 mod process;
 
-pub(super) use probe::{Cli, cached};
+pub(super) use probe::{Cli, cached, is_usable};
 
 use std::ffi::OsString;
 use std::fs;

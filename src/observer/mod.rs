@@ -161,6 +161,15 @@ pub fn effective(settings: &Settings, paths: &Paths) -> Provider {
     }
 }
 
+/// The provider that would be at work. Asks the `claude` command where that decides, and keeps nothing.
+pub fn would_be(settings: &Settings, paths: &Paths) -> Provider {
+    match settings.provider {
+        Provider::Auto if claude::is_usable(paths) => Provider::Claude,
+        Provider::Auto => Provider::Builtin,
+        other => other,
+    }
+}
+
 /// What an observer is shown: events of one session in one project, and what it needs to know beside them.
 #[derive(Debug, Clone)]
 pub struct Batch {

@@ -5,17 +5,22 @@ use std::path::Path;
 
 use super::Check;
 use crate::config::Paths;
-use crate::hook::install::plugin::{Bundle, Folder, ID, Installed, Places, State};
+use crate::hook::install::plugin::{Bundle, Folder, ID, Installed, Places, Reach, State};
 use crate::hook::install::{self, Scope};
 
 const NAME: &str = "plugin";
-const RENEW: &str = "`cmem install --plugin`";
+pub(super) const RENEW: &str = "`cmem install --plugin`";
 
-/// The plugin in use with the events that it registers.
-pub(super) fn events_in_use(cwd: &Path) -> Option<(String, Vec<String>)> {
+/// The plugin in use here with what it registers, by event.
+pub(super) fn commands_in_use(cwd: &Path) -> Option<(String, Vec<(String, String)>)> {
     let state = State::read(&Places::find(cwd).ok()?).ok()?;
     let plugin = state.in_use()?;
-    Some((plugin.id.clone(), state.events(plugin)))
+    Some((plugin.id.clone(), state.commands(plugin)))
+}
+
+/// Whether the user has the plugin, and this project switches it off.
+pub(super) fn is_off_here(cwd: &Path) -> bool {
+    Places::find(cwd).and_then(|places| State::read(&places)).is_ok_and(|state| state.is_off_here())
 }
 
 pub(super) fn check(paths: &Paths) -> Option<Check> {
@@ -45,6 +50,14 @@ pub(super) fn check(paths: &Paths) -> Option<Check> {
 
 fn unused(state: &State) -> Check {
     match state.plugins.first() {
+        Some(Installed { id, reach: Reach::Elsewhere, .. }) => {
+            Check::ok(NAME, format!("{id} is for other projects alone"))
+        }
+        Some(plugin) if plugin.serves_user() => Check::warn(
+            NAME,
+            format!("{} is disabled by the settings of this project", plugin.id),
+            "take it out of their enabledPlugins, unless that is meant",
+        ),
         Some(plugin) => Check::warn(
             NAME,
             format!("{} is disabled", plugin.id),
@@ -63,7 +76,7 @@ fn in_use(plugin: &Installed, state: &State, cwd: &Path) -> Check {
     if let Some(stale) = stale(plugin, state) {
         return stale;
     }
-    let held = state.events(plugin);
+    let held: Vec<String> = state.commands(plugin).into_iter().map(|(event, _)| event).collect();
     if let Some((scope, events)) = doubled(&held, cwd) {
         let remedy = match scope {
             Scope::Project => String::from("`cmem uninstall --scope project`, if all who work on it agree"),

@@ -1,6 +1,7 @@
 //! Checks of what the user set up: the build, the settings, the observer, the registration.
 
 use std::env;
+use std::path::Path;
 
 use super::{Check, plugin};
 use crate::config::{Paths, Price, Provider, ReadGate, Settings, SettingsError, Sources};
@@ -102,8 +103,15 @@ pub(super) fn daily_limit(settings: &Settings, paths: &Paths) -> Option<Check> {
     })
 }
 
+const HOOKS: &str = "hooks";
+
+fn gone(program: &Path, place: &str, remedy: &str) -> Check {
+    let message = format!("{place} name {}, which is not there: these hooks do nothing", program.display());
+    Check::warn(HOOKS, message, remedy)
+}
+
 pub(super) fn registration(settings: &Settings) -> Check {
-    const NAME: &str = "hooks";
+    const NAME: &str = HOOKS;
     let cwd = env::current_dir().unwrap_or_default();
     let mut found = Vec::new();
     for scope in Scope::ALL {
@@ -124,14 +132,33 @@ pub(super) fn registration(settings: &Settings) -> Check {
     let in_settings = found.iter().flat_map(|(_, registration)| &registration.commands);
     let mut events: Vec<String> = in_settings.map(|(event, _)| event.clone()).collect();
     let mut places: Vec<String> = found.iter().map(|(scope, _)| format!("the {scope} settings")).collect();
-    if let Some((id, held)) = plugin::events_in_use(&cwd) {
-        events.extend(held);
+    let gone_of = |commands: &[(String, String)]| {
+        commands.iter().find_map(|(_, command)| install::missing_program(command))
+    };
+    for (scope, registration) in &found {
+        if let Some(program) = gone_of(&registration.commands) {
+            let place = format!("the {scope} settings");
+            let remedy = match scope {
+                Scope::User => String::from("`cmem install`"),
+                _ => format!("`cmem install --scope {scope}`"),
+            };
+            return gone(&program, &place, &remedy);
+        }
+    }
+    if let Some((id, held)) = plugin::commands_in_use(&cwd) {
+        if let Some(program) = gone_of(&held) {
+            return gone(&program, &format!("the hooks of the plugin {id}"), plugin::RENEW);
+        }
+        events.extend(held.into_iter().map(|(event, _)| event));
         places.push(format!("the plugin {id}"));
     }
     let gate = (settings.read_gate != ReadGate::Off).then_some(GATE);
     let missing: Vec<&str> =
         NEEDED.into_iter().chain(gate).filter(|needed| events.iter().all(|event| event != needed)).collect();
-    if events.is_empty() {
+    if !missing.is_empty() && plugin::is_off_here(&cwd) {
+        let message = "the settings of this project switch the plugin off: nothing is captured";
+        Check::warn(NAME, message, "take it out of their enabledPlugins, unless that is meant")
+    } else if events.is_empty() {
         Check::warn(NAME, "not registered with Claude Code: nothing is captured", "`cmem install`")
     } else if missing.is_empty() {
         events.sort();

@@ -5,7 +5,7 @@ use std::path::{self, Path};
 
 use serde::Serialize;
 
-use super::prices::{self, Prices};
+use super::prices::{self, Look, Prices};
 use super::{FileAnswer, carry_out, tell, tell_version};
 use crate::cli::printer::Printer;
 use crate::config::Paths;
@@ -14,7 +14,7 @@ use crate::hook::agents::{AgentKind, CLAUDE_CODE, Version};
 use crate::hook::install::plugin::{
     self, Bundle, Call, FileChange, Folder, ID, Installed, Places, PluginError, State,
 };
-use crate::hook::install::{self, InstallError, Plan, Scope};
+use crate::hook::install::{self, InstallError, NoVersion, Plan, Scope};
 
 const WHAT: &str = "install";
 
@@ -47,7 +47,8 @@ struct PluginAnswer<'a> {
 /// the settings stay until the client has the plugin.
 pub(super) fn run(dry_run: bool, paths: &Paths, printer: &mut Printer) -> Result<(), Failure> {
     let cwd = env::current_dir().unwrap_or_default();
-    let version = install::installed_version(&CLAUDE_CODE);
+    let asked = install::installed_version(&CLAUDE_CODE);
+    let version = asked.ok();
     if let Some(version) = version.filter(|version| !plugin::takes_plugins(*version)) {
         return Err(Failure::new(
             WHAT,
@@ -63,7 +64,7 @@ pub(super) fn run(dry_run: bool, paths: &Paths, printer: &mut Printer) -> Result
     let state = State::read(&places).map_err(|error| failed(error.into()))?;
     let calls = plugin::calls(&state, folder.path(), bundle.version());
     let by_hand: &[Call] = if version.is_none() { &calls } else { &[] };
-    let plans = || settings(&cwd, &program, version).map_err(|error| failed(error.into()));
+    let plans = || settings(&places, (&cwd, &program), version).map_err(|error| failed(error.into()));
     let mut planned = plans()?;
 
     if !dry_run {
@@ -73,6 +74,7 @@ pub(super) fn run(dry_run: bool, paths: &Paths, printer: &mut Printer) -> Result
             register(&calls, &bundle, &places)?;
             // The client has written its settings itself.
             planned = plans()?;
+            remove_other(&state, &folder).map_err(failed)?;
         }
     }
     // Without the plugin the hooks there are the only ones.
@@ -88,7 +90,7 @@ pub(super) fn run(dry_run: bool, paths: &Paths, printer: &mut Printer) -> Result
         calls: calls.iter().map(ToString::to_string).collect(),
         by_hand: by_hand.iter().map(Call::within).collect(),
     };
-    let prices = Prices::read(paths);
+    let prices = Prices::read(paths, Look::of(dry_run, asked));
     if printer.wants_json() {
         let client_version = version.map(|version| version.to_string());
         printer.json(&Answer { client_version, plugin: answer, files: &files, prices: prices.rows });
@@ -102,17 +104,31 @@ pub(super) fn run(dry_run: bool, paths: &Paths, printer: &mut Printer) -> Result
             printer.talk("Sessions that start from now on have the plugin. `cmem doctor` checks it.");
         }
     }
-    if dry_run || by_hand.is_empty() { Ok(()) } else { Err(to_be_typed(by_hand)) }
+    match asked {
+        Err(reason) if !dry_run && !by_hand.is_empty() => Err(to_be_typed(by_hand, reason)),
+        _ => Ok(()),
+    }
 }
 
-fn to_be_typed(calls: &[Call]) -> Failure {
+/// The marketplace of another data directory, which the client has left for this one.
+fn remove_other(state: &State, folder: &Folder) -> Result<(), PluginError> {
+    let other = state.marketplace.clone().map(Folder::new);
+    match other.filter(|other| !other.is_same(folder) && other.holds_plugin()) {
+        Some(other) => other.remove(),
+        None => Ok(()),
+    }
+}
+
+fn to_be_typed(calls: &[Call], reason: NoVersion) -> Failure {
     let AgentKind { name, program, .. } = CLAUDE_CODE;
     let typed: Vec<String> = calls.iter().map(|call| format!("`{}`", call.within())).collect();
+    let why = match reason {
+        NoVersion::NotFound => format!("the program `{program}` was not found on the PATH"),
+        NoVersion::NoAnswer => format!("`{program} --version` gives no answer"),
+    };
     Failure::new(
         WHAT,
-        format!(
-            "the program `{program}` was not found on the PATH: the plugin is written and not registered"
-        ),
+        format!("{why}: the plugin is written and not registered"),
         format!("type {} in {name}, then run `cmem install --plugin` again", typed.join(" and ")),
     )
 }
@@ -121,23 +137,31 @@ fn to_be_typed(calls: &[Call]) -> Failure {
 fn register(calls: &[Call], bundle: &Bundle, places: &Places) -> Result<(), Failure> {
     calls.iter().try_for_each(plugin::carry_out).map_err(failed)?;
     let state = State::read(places).map_err(|error| failed(error.into()))?;
-    let has_it = |own: &Installed| own.version == bundle.version() && own.is_enabled;
+    let has_it = |own: &Installed| own.version == bundle.version() && own.serves_user();
     if state.own().is_some_and(has_it) {
         return Ok(());
     }
     Err(Failure::new(
         WHAT,
         format!("{} says that all went well, and does not use {ID} {}", CLAUDE_CODE.name, bundle.version()),
-        "see `claude plugin list`; settings of this project may disable it",
+        "see `claude plugin list`",
     ))
 }
 
 /// What becomes of the settings that are the user's own: events that the plugin registers go, further ones stand in the
-/// user's file. Those of a project are for everybody who works on it.
-fn settings(cwd: &Path, program: &str, version: Option<Version>) -> Result<Vec<Plan>, InstallError> {
+/// user's file. Those of a project are for everybody who works on it, and hooks in a checkout that has the plugin switched
+/// off are its only ones.
+fn settings(
+    places: &Places,
+    (cwd, program): (&Path, &str),
+    version: Option<Version>,
+) -> Result<Vec<Plan>, InstallError> {
     let user = install::settings_file(Scope::User, cwd)?;
-    let local = install::settings_file(Scope::Local, cwd)?;
-    Ok(vec![Plan::install_beside_plugin(&user, program, version)?, Plan::uninstall(&local, program)?])
+    let mut plans = vec![Plan::install_beside_plugin(&user, program, version)?];
+    if !State::read(places)?.is_off_here() {
+        plans.push(Plan::uninstall(&install::settings_file(Scope::Local, cwd)?, program)?);
+    }
+    Ok(plans)
 }
 
 fn describe(answer: &PluginAnswer<'_>, printer: &mut Printer) {
@@ -187,10 +211,16 @@ pub(super) fn package(folder: &Path, dry_run: bool, printer: &mut Printer) -> Re
     Ok(())
 }
 
-/// The plugin that registers cmem's hooks already. What cannot be read is no reason to register nothing.
-pub(super) fn in_use(cwd: &Path) -> Option<Installed> {
+/// The plugin that registers cmem's hooks already wherever settings of this scope count. What cannot be read is no reason to
+/// register nothing.
+pub(super) fn registers_for(scope: Scope, cwd: &Path) -> Option<Installed> {
     let state = State::read(&Places::find(cwd).ok()?).ok()?;
-    state.in_use().cloned()
+    match scope {
+        Scope::User => state.serving_user().cloned(),
+        // What is said for everybody in a repository does not depend on a plugin of one of them.
+        Scope::Project => None,
+        Scope::Local => state.in_use().cloned(),
+    }
 }
 
 /// Why `cmem install` adds little.

@@ -6,6 +6,8 @@ use crate::config::{
     LIST_DATE, Origin, Paths, Price, Provider, Settings, Sources, TOKENS_PER_OBSERVATION,
     TokensPerObservation, billed_by, describe,
 };
+use crate::hook::agents::Version;
+use crate::hook::install::NoVersion;
 use crate::mode::Mode;
 use crate::observer;
 
@@ -30,15 +32,40 @@ pub(super) struct Prices {
     source: String,
 }
 
+/// How it is found out which provider is in use, where that depends on the `claude` command.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Look {
+    /// The command is asked, and the answer is kept.
+    Ask,
+    /// The command is asked, and nothing is written.
+    AskOnly,
+    /// It gave no answer just now: what was found out before counts.
+    Recall,
+}
+
+impl Look {
+    pub(super) fn of(dry_run: bool, asked: Result<Version, NoVersion>) -> Self {
+        match asked {
+            Err(NoVersion::NoAnswer) => Self::Recall,
+            _ if dry_run => Self::AskOnly,
+            _ => Self::Ask,
+        }
+    }
+}
+
 impl Prices {
     /// By the prices and the model that are set. Settings that cannot be read are for `cmem doctor`.
-    pub(super) fn read(paths: &Paths) -> Self {
+    pub(super) fn read(paths: &Paths, look: Look) -> Self {
         let sources = Sources::load(&paths.settings()).unwrap_or_else(|_| Sources::environment_only());
         let (settings, _) = Settings::resolve_lenient(&sources);
         let own = describe("CMEM_PRICES").is_ok_and(|setting| sources.get(setting).1 != Origin::Default);
-        // Asks the `claude` command; one that is not set up yet is named as it is set.
-        let in_use = observer::new(&settings, paths, Mode::english())
-            .map_or_else(|_| observer::effective(&settings, paths), |observer| observer.provider());
+        // One that is not set up yet is named as it is set.
+        let in_use = match look {
+            Look::Ask => observer::new(&settings, paths, Mode::english())
+                .map_or_else(|_| observer::effective(&settings, paths), |observer| observer.provider()),
+            Look::AskOnly => observer::would_be(&settings, paths),
+            Look::Recall => observer::effective(&settings, paths),
+        };
         let row = |provider| row(provider, in_use, &settings);
         let providers =
             [Provider::Claude, Provider::Builtin, Provider::Anthropic, Provider::Gemini, Provider::OpenAi];

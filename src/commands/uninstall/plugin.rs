@@ -22,8 +22,8 @@ pub(super) struct Answer {
     calls: Vec<String>,
     /// What named the plugin.
     traces: Vec<Trace>,
-    /// The marketplace, if it was there.
-    folder: Option<PathBuf>,
+    /// The marketplace, if it was there; that of another data directory too.
+    folders: Vec<PathBuf>,
     /// Plugins named cmem of other marketplaces. They stay.
     others: Vec<String>,
 }
@@ -40,27 +40,28 @@ pub(super) fn take_out(dry_run: bool, paths: &Paths) -> Result<Option<Answer>, F
     let places =
         Places::find(&env::current_dir().unwrap_or_default()).map_err(|error| failed(error.into()))?;
     let state = State::read(&places).map_err(|error| failed(error.into()))?;
+    let places = places.and_of(&state.projects);
     let traces = plugin::traces(&places).map_err(failed)?;
-    let folder = Folder::new(paths.marketplace());
+    let mut folders = vec![Folder::new(paths.marketplace())];
+    folders.extend(state.marketplace.clone().map(Folder::new).filter(|other| !other.is_same(&folders[0])));
+    folders.retain(Folder::holds_plugin);
     let others = state.plugins.iter().map(|plugin| plugin.id.clone()).filter(|id| id != ID).collect();
-    if traces.is_empty() && !folder.holds_plugin() {
+    if traces.is_empty() && folders.is_empty() {
         return Ok(None);
     }
     let mut calls = plugin::calls_to_leave(&state);
-    if !calls.is_empty() && !install::installed_version(&CLAUDE_CODE).is_some_and(plugin::takes_plugins) {
+    if !calls.is_empty() && !install::installed_version(&CLAUDE_CODE).is_ok_and(plugin::takes_plugins) {
         calls.clear();
     }
-    let folder_there = folder.holds_plugin().then(|| folder.path().to_owned());
     if !dry_run {
         // What the client cannot or will not do is done after it.
         calls.iter().for_each(|call| drop(plugin::carry_out(call)));
         plugin::sweep(&places).map_err(failed)?;
-        if folder_there.is_some() {
-            folder.remove().map_err(failed)?;
-        }
+        folders.iter().try_for_each(Folder::remove).map_err(failed)?;
     }
+    let folders = folders.iter().map(|folder| folder.path().to_owned()).collect();
     let calls = calls.iter().map(ToString::to_string).collect();
-    Ok(Some(Answer { id: ID, dry_run, calls, traces, folder: folder_there, others }))
+    Ok(Some(Answer { id: ID, dry_run, calls, traces, folders, others }))
 }
 
 /// Whether all that a settings file registers are the events that stand there because of the plugin.
@@ -78,7 +79,7 @@ impl Answer {
             let part = if part.is_empty() { String::new() } else { format!(": {}", part.join(".")) };
             printer.data(&format!("  - {}{part}", path.display()));
         }
-        self.folder.iter().for_each(|folder| printer.data(&format!("  - {}", folder.display())));
+        self.folders.iter().for_each(|folder| printer.data(&format!("  - {}", folder.display())));
         for other in &self.others {
             printer.talk(&format!(
                 "{other} is of another marketplace and stays: `claude plugin uninstall {other}`"

@@ -1,6 +1,7 @@
 //! The command line of a hook entry.
 
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use crate::model::Platform;
 
@@ -21,15 +22,52 @@ pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Programs that run another one: what they start may be cmem.
+const WRAPPERS: [&str; 9] =
+    ["env", "nice", "ionice", "nohup", "exec", "command", "setsid", "time", "timeout"];
+/// What ends a command in the shell, where it stands alone.
+const ENDS: [&str; 5] = [";", "&", "&&", "|", "||"];
+
 /// The program of a command that runs `cmem hook`, whatever its path; `None` for any other command.
 /// `also` is a further path that counts as cmem: a binary may have another name.
 pub(super) fn own_program(command: &str, also: Option<&str>) -> Option<String> {
-    let words = words(command);
-    let mut words = words.iter().skip_while(|word| is_assignment(word));
-    let program = words.next()?;
-    let name = Path::new(program).file_name()?.to_str()?;
-    let is_cmem = matches!(name, "cmem" | "cmem.exe") || Some(program.as_str()) == also;
-    (is_cmem && words.any(|word| word == "hook")).then(|| program.clone())
+    own_word(command, also).map(|word| word.text)
+}
+
+/// The same command with `program` in the place of its own; `None` for a command that does not run `cmem hook`.
+pub(super) fn with_program(command: &str, also: Option<&str>, program: &str) -> Option<String> {
+    let Word { place, .. } = own_word(command, also)?;
+    Some(format!("{}{}{}", &command[..place.start], quoted(program), &command[place.end..]))
+}
+
+/// The program that such a command names by an absolute path where there is no file.
+pub fn missing_program(command: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(own_program(command, None)?);
+    (path.is_absolute() && !path.is_file()).then_some(path)
+}
+
+/// The word that names cmem, if what it is to do is `hook`.
+fn own_word(command: &str, also: Option<&str>) -> Option<Word> {
+    let mut words = words(command);
+    words.truncate(words.iter().position(|word| ENDS.contains(&word.text.as_str())).unwrap_or(words.len()));
+    let names_cmem = |word: &Word| {
+        let name = Path::new(&word.text).file_name().and_then(|name| name.to_str());
+        matches!(name, Some("cmem" | "cmem.exe")) || Some(word.text.as_str()) == also
+    };
+    let first = words.iter().position(|word| !is_assignment(&word.text))?;
+    let at = match words[first].text.rsplit('/').next() {
+        Some(name) if WRAPPERS.contains(&name) => first + words[first..].iter().position(names_cmem)?,
+        _ => first,
+    };
+    let mut options = words[at + 1..].iter().map(|word| word.text.as_str());
+    let runs = loop {
+        match options.next()? {
+            "--data-dir" => drop(options.next()),
+            option if option.starts_with('-') => {}
+            command => break command,
+        }
+    };
+    (names_cmem(&words[at]) && runs == "hook").then(|| words.swap_remove(at))
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -38,23 +76,32 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
+/// A word without its quotes, and the bytes of the command that it stands for.
+#[derive(Debug)]
+struct Word {
+    text: String,
+    place: Range<usize>,
+}
+
 /// Words as a shell splits them, without expansions.
-fn words(command: &str) -> Vec<String> {
+fn words(command: &str) -> Vec<Word> {
     let mut words = Vec::new();
-    let mut word: Option<String> = None;
+    let mut word: Option<Word> = None;
     let mut quote = None;
-    let mut letters = command.chars();
-    while let Some(letter) = letters.next() {
+    let mut letters = command.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        if quote.is_none() && letter.is_whitespace() {
+            words.extend(word.take());
+            continue;
+        }
+        let word = word.get_or_insert_with(|| Word { text: String::new(), place: at..at });
         match (quote, letter) {
             (Some(open), close) if open == close => quote = None,
-            (None, '\'' | '"') => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(letters.next()),
-            (None, space) if space.is_whitespace() => words.extend(word.take()),
-            (_, other) => word.get_or_insert_default().push(other),
+            (None, '\'' | '"') => quote = Some(letter),
+            (None | Some('"'), '\\') => word.text.extend(letters.next().map(|(_, letter)| letter)),
+            (_, other) => word.text.push(other),
         }
+        word.place.end = letters.offset();
     }
     words.extend(word);
     words
@@ -77,18 +124,60 @@ mod tests {
             "/x/cmem --data-dir /d hook Stop",
             "CMEM_DATA_DIR=/d /x/cmem hook Stop",
             "/opt/my\\ tools/cmem hook Stop",
+            "/x/cmem --json --data-dir=/d hook Stop",
+            "nice -n 5 '/x/cmem' hook Stop",
+            "A=1 /usr/bin/env B=2 /x/cmem hook Stop",
         ] {
             assert!(own_program(command, None).is_some(), "{command}");
         }
-        for command in
-            ["", "cmem status", "echo cmem hook", "/x/cmemory hook Stop", "cmem-hook", "hook cmem", "A=1"]
-        {
+        for command in [
+            "",
+            "cmem",
+            "cmem status",
+            "echo cmem hook",
+            "/x/cmemory hook Stop",
+            "cmem-hook",
+            "hook cmem",
+            "A=1",
+            "nice",
+            "nice true && cmem hook Stop",
+            "\"/x/cmem report --since 1d > /tmp/r && notify hook done\"",
+            "/x/cmem report --since 1d > /tmp/r && notify hook done",
+            "cmem search hook > /tmp/x",
+            "cmem --data-dir hook status",
+        ] {
             assert_eq!(own_program(command, None), None, "{command}");
         }
         assert_eq!(
             own_program("/x/cmem-0.2 hook Stop", Some("/x/cmem-0.2")),
             Some(String::from("/x/cmem-0.2"))
         );
+    }
+
+    #[test]
+    fn only_the_program_of_a_command_is_replaced() {
+        for (command, replaced) in [
+            ("'/old/cmem' hook Stop", "'/it'\\''s/cmem' hook Stop"),
+            (
+                "A='x y' \"/o ld\"/cmem --data-dir /d hook Stop 2>/dev/null",
+                "A='x y' '/it'\\''s/cmem' --data-dir /d hook Stop 2>/dev/null",
+            ),
+            ("  nice cmem hook  Stop ", "  nice '/it'\\''s/cmem' hook  Stop "),
+        ] {
+            assert_eq!(with_program(command, None, "/it's/cmem").as_deref(), Some(replaced));
+        }
+        assert_eq!(with_program("cmem search hook", None, "/x/cmem"), None);
+    }
+
+    #[test]
+    fn a_program_that_is_gone_is_named() {
+        let here = std::env::current_exe().unwrap();
+        let command = format!("{} hook Stop", quoted(here.to_str().unwrap()));
+        assert_eq!(own_program(&command, here.to_str()).map(PathBuf::from), Some(here));
+        assert_eq!(missing_program("A=1 '/no/such/cmem' hook Stop"), Some(PathBuf::from("/no/such/cmem")));
+        for command in ["cmem hook Stop", "/no/such/cmem status", "/no/such/other hook"] {
+            assert_eq!(missing_program(command), None, "{command}");
+        }
     }
 
     #[test]

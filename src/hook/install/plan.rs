@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::InstallError;
-use super::command::{hook_command, own_program};
+use super::command::{hook_command, own_program, with_program};
 use super::document::{Document, Step};
 use super::file;
 use crate::hook::agents::{CLAUDE_CODE, HookEvent, Version};
@@ -227,7 +227,9 @@ fn next_installation(
     }
     if let Some(index) = own.iter().position(|entry| entry.program != program) {
         let entry = own.swap_remove(index);
-        let to = hook_command(program, &entry.event);
+        // What the user put around it stays.
+        let to = with_program(&entry.command, Some(program), program)
+            .unwrap_or_else(|| hook_command(program, &entry.event));
         return Ok(Some(Next::Update { entry, to }));
     }
     let missing = wanted.into_iter().find(|event| own.iter().all(|entry| entry.event != **event));

@@ -145,6 +145,39 @@ fn what_the_user_added_to_an_entry_stays() {
 }
 
 #[test]
+fn what_the_user_added_to_an_entry_moves_with_the_binary() {
+    let hooks = |stop: &str, end: &str| {
+        json!({"hooks": {
+            "Stop": [{"hooks": [{"type": "command", "command": stop}]}],
+            "SessionEnd": [{"hooks": [{"type": "command", "command": end}]}],
+        }})
+    };
+    let theirs = hooks("nice '/old/cmem' hook Stop", "CMEM_DATA_DIR=/srv/mem '/old/cmem' hook SessionEnd");
+    let settings = Settings::new(Some(&theirs.to_string()));
+    settings.install(PROGRAM, None);
+    let moved = hooks(
+        "nice '/opt/my tools/cmem' hook Stop",
+        "CMEM_DATA_DIR=/srv/mem '/opt/my tools/cmem' hook SessionEnd",
+    );
+    for event in ["Stop", "SessionEnd"] {
+        assert_eq!(settings.value()["hooks"][event], moved["hooks"][event]);
+    }
+    assert_eq!(settings.events().len(), 8);
+}
+
+#[test]
+fn other_commands_of_the_user_are_not_taken_for_hooks() {
+    for command in ["/x/cmem report --since 1d > /tmp/r && notify hook done", "cmem search hook > /tmp/x"] {
+        let theirs = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}});
+        let settings = Settings::new(Some(&theirs.to_string()));
+        settings.install(PROGRAM, None);
+        assert_eq!(settings.value()["hooks"]["Stop"][0], theirs["hooks"]["Stop"][0]);
+        settings.uninstall();
+        assert_eq!(settings.value(), theirs);
+    }
+}
+
+#[test]
 fn events_that_cmem_no_longer_wants_go() {
     let theirs = json!({"hooks": {"Notification": [{"hooks": [{"type": "command", "command": "cmem hook Notification"}]}]}});
     let settings = Settings::new(Some(&theirs.to_string()));

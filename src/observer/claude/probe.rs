@@ -67,11 +67,22 @@ impl Cli {
 
 /// Whether the command was found usable when it was last asked. Starts no process.
 pub(crate) fn cached(paths: &Paths) -> bool {
-    known(paths)
-        .is_some_and(|found| found.failure.is_none() && found.missing.is_empty() && found.program.is_file())
+    known(paths).is_some_and(|found| found.is_usable() && found.program.is_file())
+}
+
+/// Whether the command is usable now. Asks it where that is not known, and keeps nothing.
+pub(crate) fn is_usable(paths: &Paths) -> bool {
+    locate().is_some_and(|program| {
+        let known = known(paths).filter(|found| found.is_of(&program));
+        known.unwrap_or_else(|| ask(&program)).is_usable()
+    })
 }
 
 impl Found {
+    fn is_usable(&self) -> bool {
+        self.failure.is_none() && self.missing.is_empty()
+    }
+
     fn is_of(&self, program: &Path) -> bool {
         // What does not run today may run tomorrow, with the same bytes.
         self.program == program && self.failure.is_none() && stamp(program).as_ref() == Some(&self.stamp)

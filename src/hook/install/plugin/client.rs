@@ -2,14 +2,17 @@
 
 use std::fmt;
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{ID, MARKETPLACE, PluginError, State};
+use super::{ID, MARKETPLACE, PluginError, Reach, State};
+use crate::git;
 use crate::hook::agents::{CLAUDE_CODE, Version};
+use crate::hook::install::version::end_with_children;
 
 /// Each command takes a second or two, and the JavaScript versions some more.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -47,10 +50,11 @@ impl fmt::Display for Call {
     }
 }
 
-/// What has to be said so that the agent has the plugin of `folder` in `version`, and uses it.
+/// What has to be said so that the agent has the plugin of `folder` in `version` for the user, and uses it. What a project
+/// says of it is for the project to say.
 pub fn calls(state: &State, folder: &Path, version: &str) -> Vec<Call> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let is_elsewhere = state.marketplace.as_ref().is_some_and(|known| real(known) != real(folder));
+    let is_elsewhere =
+        state.marketplace.as_ref().is_some_and(|known| git::resolve(known) != git::resolve(folder));
     if is_elsewhere {
         let nothing = State::default();
         return [calls_to_leave(state), calls(&nothing, folder, version)].concat();
@@ -59,7 +63,7 @@ pub fn calls(state: &State, folder: &Path, version: &str) -> Vec<Call> {
     if state.marketplace.is_none() {
         calls.push(Call::new(&["marketplace", "add", &folder.to_string_lossy()]));
     }
-    let Some(own) = state.own() else {
+    let Some(own) = state.own().filter(|own| own.reach == Reach::User) else {
         calls.push(Call::new(&["install", ID]));
         return calls;
     };
@@ -67,15 +71,16 @@ pub fn calls(state: &State, folder: &Path, version: &str) -> Vec<Call> {
         calls.push(Call::new(&["marketplace", "update", MARKETPLACE]));
         calls.push(Call::new(&["update", ID]));
     }
-    if !own.is_enabled {
-        calls.push(Call::new(&["enable", ID]));
+    if !own.is_enabled_by_user {
+        calls.push(Call::new(&["enable", ID, "--scope", "user"]));
     }
     calls
 }
 
 /// What has to be said so that the agent forgets it.
 pub fn calls_to_leave(state: &State) -> Vec<Call> {
-    let plugin = state.own().map(|_| Call::new(&["uninstall", ID]));
+    let plugin = state.own().filter(|own| own.reach == Reach::User);
+    let plugin = plugin.map(|_| Call::new(&["uninstall", ID]));
     let marketplace = state.marketplace.as_ref().map(|_| Call::new(&["marketplace", "remove", MARKETPLACE]));
     plugin.into_iter().chain(marketplace).collect()
 }
@@ -97,6 +102,7 @@ fn run(program: &str, words: &[String], patience: Duration) -> Result<(), String
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        .process_group(0)
         .spawn()
         .map_err(|error| error.to_string())?;
     let (out, err) = (reading(child.stdout.take()), reading(child.stderr.take()));
@@ -106,8 +112,7 @@ fn run(program: &str, words: &[String], patience: Duration) -> Result<(), String
             Ok(Some(status)) => break status,
             Ok(None) if Instant::now() < deadline => thread::sleep(POLL),
             Ok(None) => {
-                let _ = child.kill();
-                let _ = child.wait();
+                end_with_children(&mut child);
                 return Err(format!("no end after {} s", patience.as_secs()));
             }
             Err(error) => return Err(error.to_string()),
@@ -146,12 +151,15 @@ mod tests {
         let installed = |(version, is_enabled): (&str, bool)| Installed {
             id: ID.to_owned(),
             version: version.to_owned(),
+            reach: Reach::User,
             is_enabled,
+            is_enabled_by_user: is_enabled,
             copy: PathBuf::new(),
         };
         State {
             marketplace: marketplace.map(PathBuf::from),
             plugins: plugin.map(installed).into_iter().collect(),
+            projects: Vec::new(),
         }
     }
 
@@ -167,7 +175,18 @@ mod tests {
         assert_eq!(said(&state(None, None)), [add, install]);
         assert_eq!(said(&state(here, None)), [install]);
         assert_eq!(said(&state(here, Some(("2", true)))), Vec::<String>::new());
-        assert_eq!(said(&state(here, Some(("2", false)))), ["claude plugin enable cmem@cmem-local"]);
+        assert_eq!(
+            said(&state(here, Some(("2", false)))),
+            ["claude plugin enable cmem@cmem-local --scope user"]
+        );
+        // What is installed for a project is not installed for the user.
+        let mut of_project = state(here, Some(("2", true)));
+        of_project.plugins[0].reach = Reach::Here;
+        assert_eq!(said(&of_project), [install]);
+        assert_eq!(
+            calls_to_leave(&of_project).iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["claude plugin marketplace remove cmem-local"]
+        );
         assert_eq!(
             said(&state(here, Some(("1", true)))),
             ["claude plugin marketplace update cmem-local", "claude plugin update cmem@cmem-local"]

@@ -8,10 +8,13 @@ use std::process;
 use serde_json::Value;
 
 use super::{Bundle, NAME, PluginError};
+use crate::git;
 
 const CATALOGUE: &str = ".claude-plugin/marketplace.json";
 /// Everything below it is the plugin's, and nobody else's.
 const PLUGIN: &str = "plugins/cmem";
+/// Names what is being written: `.NAME.cmem-PID`.
+const TEMPORARY: &str = ".cmem-";
 
 /// One file that is not as it should be, by its path in the folder.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -46,6 +49,11 @@ impl Folder {
         &self.path
     }
 
+    /// Whether both are the same place, by whatever path.
+    pub fn is_same(&self, other: &Self) -> bool {
+        git::resolve(&self.path) == git::resolve(&other.path)
+    }
+
     /// What differs from `bundle`.
     ///
     /// # Errors
@@ -55,7 +63,7 @@ impl Folder {
             return Err(PluginError::NotOurs { path: self.path.clone() });
         }
         let is_wanted = |file: &str| bundle.files().iter().any(|(wanted, _)| wanted == file);
-        let stale = self.files_of_plugin().into_iter().filter(|file| !is_wanted(file));
+        let stale = self.own_files().into_iter().filter(|file| !is_wanted(file));
         let missing = bundle
             .files()
             .iter()
@@ -103,6 +111,10 @@ impl Folder {
         missing_is_fine(fs::remove_dir_all(&plugin), plugin)?;
         let catalogue = self.path.join(CATALOGUE);
         missing_is_fine(fs::remove_file(&catalogue), catalogue)?;
+        for file in self.own_files() {
+            let temporary = self.path.join(file);
+            missing_is_fine(fs::remove_file(&temporary), temporary)?;
+        }
         for folder in ["plugins", ".claude-plugin", ""] {
             // What somebody else put there stays.
             let _ = fs::remove_dir(self.path.join(folder));
@@ -116,22 +128,28 @@ impl Folder {
             serde_json::from_str::<Value>(&text).ok()
         };
         let names = |value: &Value, at: &str| value.pointer(at).is_some_and(|name| name == NAME);
-        let is_fine = |folder: &str, file: &str, at: &str| {
-            !self.path.join(folder).exists() || parsed(file).is_some_and(|value| names(&value, at))
-        };
+        let is_ours = |file: &str, at: &str| parsed(file).is_some_and(|value| names(&value, at));
         let manifest = format!("{PLUGIN}/.claude-plugin/plugin.json");
-        is_fine(CATALOGUE, CATALOGUE, "/plugins/0/name") && is_fine(PLUGIN, &manifest, "/name")
+        // A write that stopped before the manifest left folders, and nothing whole in them.
+        (!self.path.join(CATALOGUE).exists() || is_ours(CATALOGUE, "/plugins/0/name"))
+            && (is_ours(&manifest, "/name")
+                || self.own_files().iter().all(|file| is_temporary(Path::new(file))))
     }
 
-    fn files_of_plugin(&self) -> Vec<String> {
-        let (mut folders, mut files) = (vec![self.path.join(PLUGIN)], Vec::new());
+    /// Everything below the plugin's folder, and what was being written beside the catalogue.
+    fn own_files(&self) -> Vec<String> {
+        let beside = fs::read_dir(self.path.join(".claude-plugin")).into_iter().flatten().flatten();
+        let beside = beside.map(|entry| entry.path()).filter(|path| is_temporary(path));
+        let relative = |path: &Path| Some(path.strip_prefix(&self.path).ok()?.to_string_lossy().into_owned());
+        let mut files: Vec<String> = beside.filter_map(|path| relative(&path)).collect();
+        let mut folders = vec![self.path.join(PLUGIN)];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 let path = entry.path();
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     folders.push(path);
-                } else if let Ok(file) = path.strip_prefix(&self.path) {
-                    files.push(file.to_string_lossy().into_owned());
+                } else {
+                    files.extend(relative(&path));
                 }
             }
         }
@@ -140,12 +158,19 @@ impl Folder {
     }
 }
 
+fn is_temporary(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with('.') && name.contains(TEMPORARY)
+    })
+}
+
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.{}", process::id()));
+    let temporary = path.with_file_name(format!(".{name}{TEMPORARY}{}", process::id()));
     fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path)).inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })
@@ -181,6 +206,32 @@ mod tests {
         fs::remove_file(folder.path().join("README")).unwrap();
         folder.remove().unwrap();
         assert!(!folder.path().exists());
+    }
+
+    #[test]
+    fn a_write_that_stopped_anywhere_is_finished_or_taken_away() {
+        let bundle = Bundle::local("/a/cmem");
+        for written in 0..bundle.files().len() {
+            for finish in [true, false] {
+                let root = tempfile::tempdir().unwrap();
+                let folder = Folder::new(root.path().join("marketplace"));
+                let changes = folder.changes(&bundle).unwrap();
+                folder.write(&bundle, &changes[..written]).unwrap();
+                let half = folder.path().join(&bundle.files()[written].0);
+                let half = half
+                    .with_file_name(format!(".{}{TEMPORARY}1", half.file_name().unwrap().to_string_lossy()));
+                replace(&half, "{").unwrap();
+                if finish {
+                    let changes = folder.changes(&bundle).unwrap();
+                    folder.write(&bundle, &changes).unwrap();
+                    assert_eq!(folder.changes(&bundle).unwrap(), []);
+                    assert!(!half.exists(), "{}", half.display());
+                } else {
+                    folder.remove().unwrap();
+                    assert!(!folder.path().exists(), "{}", half.display());
+                }
+            }
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use bundle::Bundle;
 pub use client::{Call, calls, calls_to_leave, carry_out, takes_plugins};
 pub use folder::{FileChange, Folder};
 pub use places::Places;
-pub use state::{Installed, State};
+pub use state::{Installed, Reach, State};
 pub use traces::{Trace, sweep, traces};
 
 use super::InstallError;

@@ -3,18 +3,23 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use crate::git;
 use crate::hook::agents::CLAUDE_CODE;
 use crate::hook::install::{InstallError, Scope, settings_file};
 
 /// The files that can name a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// Settings of every scope, as seen from one directory: `enabledPlugins`, `extraKnownMarketplaces`.
+    /// The root of the project that is looked from.
+    pub root: PathBuf,
+    /// Settings of every scope, the user's first: `enabledPlugins`, `extraKnownMarketplaces`.
     pub settings: Vec<(Scope, PathBuf)>,
     /// The agent's folder of plugins: lists of them and of marketplaces, copies, data.
     pub plugins: PathBuf,
     /// What the agent notes for itself: what was used how often, what the user declined; which MCP servers did not start.
     pub notes: [PathBuf; 2],
+    /// Where the agent keeps logs of MCP servers, a folder for each directory that it was started in.
+    pub logs: PathBuf,
 }
 
 impl Places {
@@ -28,7 +33,7 @@ impl Places {
         for scope in Scope::ALL {
             let file = settings_file(scope, cwd)?;
             // In the home directory the user's file and the project's are one.
-            if settings.iter().all(|(_, known)| *known != file) {
+            if settings.iter().all(|(_, known)| git::resolve(known) != git::resolve(&file)) {
                 settings.push((scope, file));
             }
         }
@@ -41,7 +46,28 @@ impl Places {
             None => config.with_file_name(".claude.json"),
         };
         let notes = [notes, config.join("mcp-needs-auth-cache.json")];
-        Ok(Self { settings, plugins, notes })
+        let cache = set("XDG_CACHE_HOME").or_else(|| {
+            let home = set("HOME")?;
+            Some(home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
+        });
+        let logs = cache.unwrap_or_default().join("claude-cli-nodejs");
+        Ok(Self { root: PathBuf::from(git::identify(cwd).root), settings, plugins, notes, logs })
+    }
+
+    /// With the settings of these projects, where there are any.
+    #[must_use]
+    pub fn and_of(mut self, projects: &[PathBuf]) -> Self {
+        for project in projects {
+            let folder = project.join(CLAUDE_CODE.config_dir);
+            for (scope, name) in [(Scope::Project, "settings.json"), (Scope::Local, "settings.local.json")] {
+                let file = folder.join(name);
+                let known = |(_, known): &(Scope, PathBuf)| git::resolve(known) == git::resolve(&file);
+                if file.exists() && !self.settings.iter().any(known) {
+                    self.settings.push((scope, file));
+                }
+            }
+        }
+        self
     }
 
     /// The plugins that were installed.

@@ -25,6 +25,8 @@ const CONTAINERS: [(&str, &str); 5] = [
 
 /// The plugin's MCP server, as the agent writes it.
 const SERVER: &str = "plugin:cmem:cmem";
+/// Lists of such names that it keeps for each project.
+const SERVER_LISTS: [&str; 2] = ["disabledMcpServers", "enabledMcpServers"];
 
 /// One thing that names the plugin.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -42,7 +44,7 @@ pub struct Trace {
 pub fn traces(places: &Places) -> Result<Vec<Trace>, PluginError> {
     let mut found = Vec::new();
     for path in files(places) {
-        let Some(text) = file::read(&path)? else { continue };
+        let Some(text) = text_of(places, &path)? else { continue };
         let parts = parts(parsed(&path, &text)?.value());
         found.extend(parts.into_iter().map(|part| Trace { path: path.clone(), part }));
     }
@@ -58,7 +60,7 @@ pub fn traces(places: &Places) -> Result<Vec<Trace>, PluginError> {
 pub fn sweep(places: &Places) -> Result<(), PluginError> {
     for path in files(places) {
         let mut tries = 0;
-        while let Err(error) = sweep_file(&path) {
+        while let Err(error) = sweep_file(places, &path) {
             tries += 1;
             if tries == TRIES || !matches!(error, InstallError::Changed { .. }) {
                 return Err(error.into());
@@ -86,15 +88,27 @@ fn files(places: &Places) -> Vec<PathBuf> {
     settings.chain([places.installed(), places.marketplaces()]).chain(places.notes.clone()).collect()
 }
 
-/// The agent's copies and the plugin's data. It writes `cmem-cmem-local` for what is no name of a file.
-fn folders(places: &Places) -> [PathBuf; 3] {
-    let data = ID.replace('@', "-");
-    [("cache", MARKETPLACE), ("marketplaces", MARKETPLACE), ("data", &data)]
-        .map(|(folder, name)| places.plugins.join(folder).join(name))
+/// The text of a file; `None` where there is nothing to look for. The agent's own notes can be no JSON without being in
+/// the way of anybody, unless they name the plugin.
+fn text_of(places: &Places, path: &Path) -> Result<Option<String>, InstallError> {
+    let may_name = |text: &String| [MARKETPLACE, SERVER, "\"cmem:"].iter().any(|name| text.contains(name));
+    let is_note = places.notes.iter().any(|note| note == path);
+    Ok(file::read(path)?.filter(|text| !is_note || may_name(text)))
 }
 
-fn sweep_file(path: &Path) -> Result<(), InstallError> {
-    let Some(old) = file::read(path)? else { return Ok(()) };
+/// The agent's copies, the plugin's data and logs of its server. The agent writes `cmem-cmem-local` for what is no name of a
+/// file.
+fn folders(places: &Places) -> Vec<PathBuf> {
+    let plain = |name: &str| name.replace(['@', ':'], "-");
+    let copies = [("cache", MARKETPLACE), ("marketplaces", MARKETPLACE), ("data", &plain(ID))];
+    let copies = copies.map(|(folder, name)| places.plugins.join(folder).join(name));
+    let logs = fs::read_dir(&places.logs).into_iter().flatten().flatten();
+    let logs = logs.map(|project| project.path().join(format!("mcp-logs-{}", plain(SERVER))));
+    copies.into_iter().chain(logs).collect()
+}
+
+fn sweep_file(places: &Places, path: &Path) -> Result<(), InstallError> {
+    let Some(old) = text_of(places, path)? else { return Ok(()) };
     let mut document = parsed(path, &old)?;
     let lost = |part: &[String]| InstallError::Parse {
         path: path.to_owned(),
@@ -113,16 +127,13 @@ fn sweep_file(path: &Path) -> Result<(), InstallError> {
 }
 
 fn take_out(document: &mut Document, part: &[String]) -> Option<()> {
-    let steps: Vec<Step<'_>> = match part {
-        [container, name] => match document.value().get(container)?.as_array() {
-            Some(items) => {
-                let index = items.iter().position(|item| item == name.as_str())?;
-                vec![Step::Key(container), Step::Index(index)]
-            }
-            None => vec![Step::Key(container), Step::Key(name)],
-        },
-        whole => whole.iter().map(|key| Step::Key(key)).collect(),
+    let (name, container) = part.split_last()?;
+    let holder = container.iter().try_fold(document.value(), |value, key| value.get(key))?;
+    let last = match holder.as_array() {
+        Some(items) => Step::Index(items.iter().position(|item| item == name.as_str())?),
+        None => Step::Key(name),
     };
+    let steps: Vec<Step<'_>> = container.iter().map(|key| Step::Key(key)).chain([last]).collect();
     document.remove(&steps)
 }
 
@@ -142,6 +153,14 @@ fn parts(value: &Value) -> Vec<Vec<String>> {
     let used = value.get("skillUsage").and_then(Value::as_object);
     let skills = used.into_iter().flat_map(|skills| skills.keys());
     found.extend(skills.filter(|skill| skill.starts_with("cmem:")).map(|skill| part(&["skillUsage", skill])));
+    // What the user switched off in a project.
+    for (project, noted) in value.get("projects").and_then(Value::as_object).into_iter().flatten() {
+        for list in
+            SERVER_LISTS.into_iter().filter(|list| noted.get(*list).is_some_and(|held| holds(held, SERVER)))
+        {
+            found.push(part(&["projects", project, list, SERVER]));
+        }
+    }
     let whole = [MARKETPLACE, SERVER].into_iter().filter(|key| value.get(key).is_some());
     found.extend(whole.map(|key| part(&[key])));
     found
