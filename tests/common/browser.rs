@@ -51,6 +51,13 @@ pub fn look(browser: &Path, page: &Path, (width, height): (u32, u32), is_dark: b
         let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!is_dark));
         command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]);
         command.args(["--hide-scrollbars", "--no-first-run", "--enable-logging=stderr", &scheme]);
+        // Nothing here is on the network, and a browser that looks for its maker waits for an answer.
+        command.args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-quic",
+        ]);
         command.arg(format!("--user-data-dir={}", profile.display()));
         command.arg(format!("--window-size={width},{height}"));
         command.arg(format!("--screenshot={}", picture.display()));
