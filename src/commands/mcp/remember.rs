@@ -67,8 +67,9 @@ fn forbidden(caller: &Caller, paths: &Paths) -> Option<&'static str> {
         None => {}
     }
     // The client's session may be another than the one that the server was started for: /clear begins a new one.
-    let own = caller.session.as_deref().map(|session| Trail::read(paths, session));
-    let latest = Trail::latest_in(paths, &caller.dir.to_string_lossy());
+    let platform = caller.platform.unwrap_or_default();
+    let own = caller.session.as_deref().map(|session| Trail::read(paths, platform, session));
+    let latest = Trail::latest_in(paths, caller.platform, &caller.dir.to_string_lossy());
     let is_private = [own, latest].into_iter().flatten().any(|trail| trail.is_private());
     is_private.then_some("the user marked this turn as private")
 }
