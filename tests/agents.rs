@@ -328,6 +328,75 @@ fn cursor_is_known_when_it_runs_the_hooks_of_claude_code() {
 }
 
 #[test]
+fn a_start_that_two_registrations_deliver_is_answered_once() {
+    let world = World::new();
+    learn(&world, "codex", "src/cache.rs", "The cache fails on Mondays because its lock is never released.");
+    let start = json!({
+        "hook_event_name": "sessionStart", "conversation_id": "c", "cursor_version": "2.4.0",
+        "workspace_roots": [world.project()],
+    });
+    let told = |args: &[&str]| world.hook_bytes(args, start.to_string().as_bytes()).answer().is_some();
+    assert_eq!([told(&["--agent", "cursor", "sessionStart"]), told(&["SessionStart"])], [true, false]);
+    // The user's settings and the project's, with two programs.
+    let other = world.path("tmp/cmem");
+    fs::copy(binary(), &other).unwrap();
+    let start = json!({ "hook_event_name": "SessionStart", "session_id": "s", "cwd": world.project(), "source": "startup" });
+    let mut run = assert_cmd::Command::from_std(world.command(&other, &world.project()));
+    let first = run.args(["hook", "SessionStart"]).write_stdin(start.to_string()).output().unwrap();
+    assert!(String::from_utf8(first.stdout).unwrap().contains("lock is never released"));
+    let told = || world.hook_bytes(&["SessionStart"], start.to_string().as_bytes()).answer().is_some();
+    assert!(!told());
+    // One alone answers everything.
+    let start = json!({ "hook_event_name": "SessionStart", "session_id": "t", "cwd": world.project(), "source": "startup" });
+    let told = || world.hook_bytes(&["SessionStart"], start.to_string().as_bytes()).answer().is_some();
+    assert_eq!([told(), told()], [true, true]);
+}
+
+#[test]
+fn no_agent_opens_the_private_turn_of_another() {
+    for named in [true, false] {
+        let world = World::new();
+        let send = |agent: &str, event: &str, field: &str, text: &str| {
+            let mut payload = json!({ "cwd": world.project(), "hook_event_name": event, field: text });
+            if named {
+                payload["session_id"] = json!("same");
+            }
+            let _ = world.hook_bytes(&["--agent", agent, event], payload.to_string().as_bytes()).answer();
+        };
+        send("gemini", "BeforeAgent", "prompt", "<private>HUSH</private>");
+        send("codex", "UserPromptSubmit", "prompt", "What is public?");
+        let input =
+            json!({ "file_path": world.project().join("a.rs"), "old_string": "a", "new_string": "b" });
+        let mut call = json!({ "cwd": world.project(), "hook_event_name": "AfterTool", "tool_name": "replace",
+                               "tool_input": input, "tool_response": { "llmContent": "ok" } });
+        if named {
+            call["session_id"] = json!("same");
+        }
+        world.hook_bytes(&["--agent", "gemini"], call.to_string().as_bytes()).silent();
+        send(
+            "gemini",
+            "AfterAgent",
+            "prompt_response",
+            "The HUSH fails on Mondays because its lock is never released.",
+        );
+        world.drain();
+        let found = world.cmem(&["search", "", "--kind", "observation", "--json"]).json();
+        assert_eq!(found["total"], 0, "{named}: {found}");
+        let kept = world.files_with("HUSH");
+        assert!(kept.iter().all(|file| !file.starts_with(world.data())), "{named}: {kept:?}");
+    }
+}
+
+#[test]
+fn an_ignored_workspace_covers_commands_that_run_elsewhere() {
+    let world = World::new();
+    fs::write(world.project().join(".cmem-ignore"), "").unwrap();
+    let info = json!({ "command_line": "make ignored-target", "cwd": "/tmp" });
+    send(&world, "windsurf", "post_run_command", "s", &json!({ "tool_info": info })).silent();
+    assert!(world.files_with("ignored-target").is_empty());
+}
+
+#[test]
 fn a_dry_run_writes_nothing_and_a_second_run_changes_nothing() {
     for agent in OTHERS {
         let world = World::new();
@@ -442,6 +511,11 @@ fn the_plugin_of_opencode_passes_a_session_on() {
         await event("session.idle", {{ sessionID: "ses_1" }});
         await event("session.deleted", {{ info: {{ id: "ses_1" }} }});
         await event("something.new", undefined);
+        await event("session.created", {{}});
+        await event("message.part.updated", undefined);
+        await hooks.event({{}});
+        await hooks["chat.message"]({{ sessionID: "ses_1" }}, {{}});
+        await hooks["chat.message"](undefined, undefined);
         console.log(JSON.stringify(parts));
         "#
     );

@@ -16,6 +16,7 @@ mod adopt;
 mod adopt_matrix;
 mod ageing;
 mod agents;
+mod agents_files;
 mod architecture;
 mod carry;
 mod claude_code;

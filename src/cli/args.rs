@@ -141,8 +141,12 @@ pub enum Command {
     )]
     Mode(ModeCommand),
     /// Serve the memory to an agent as tools and resources, over MCP on standard input and output
-    #[command(after_help = "Example:\n  claude mcp add cmem -- cmem mcp")]
-    Mcp,
+    #[command(after_help = "Example:\n  claude mcp add cmem -- cmem mcp\n  cmem mcp --agent codex")]
+    Mcp {
+        /// The coding agent whose client it is: what it remembers is marked as its own
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<Platform>,
+    },
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  cmem completions bash > ~/.local/share/bash-completion/completions/cmem"

@@ -143,7 +143,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Config(ConfigCommand::Unset { key }) => commands::config::unset(key, &paths, printer),
         Command::Config(ConfigCommand::List) => commands::config::list(&paths, printer),
         Command::Mode(command) => commands::mode::run(command, &paths, printer),
-        Command::Mcp => commands::mcp::run(&paths),
+        Command::Mcp { agent } => commands::mcp::run(*agent, &paths),
         Command::Completions { shell } => {
             commands::completions::run(*shell, printer);
             Ok(())

@@ -304,6 +304,13 @@ fn record(
         None => Some(transaction.place(here, &trace)?),
     };
     let Some(place) = place else { return Ok(None) };
+    if let (Some(platform), Some(session)) = (caller.platform, &caller.session)
+        && !platform.is_claude()
+    {
+        // Where a memory is from is told by its session. Of no branch: the work there is in the session of the hooks.
+        let identity = Identity { branch: None, head: None, ..here.clone() };
+        transaction.session(session, platform, place.project, &identity, at, at)?;
+    }
     let new = NewObservation {
         place,
         session: caller.session.as_deref().unwrap_or_default(),

@@ -81,10 +81,11 @@ pub(super) fn answer(
         return None;
     }
     let folder = asked.path.parent()?;
-    if [&asked.cwd, folder].iter().any(|place| guard::exclusion(place, settings).is_some()) {
+    let exclusion = guard::exclusion_of(platform, &asked.cwd, settings);
+    if exclusion.or_else(|| guard::exclusion(folder, settings)).is_some() {
         return None;
     }
-    let trail = Trail::read(paths, &asked.session);
+    let trail = Trail::read(paths, platform, &asked.session);
     let file = name_of(&asked.path);
     let is_known = trail.has_edited(&file) || trail.gates().iter().any(|gate| gate.file == file);
     if trail.is_private() || is_known || is_binary(&asked.path) {

@@ -6,10 +6,12 @@ mod glob;
 
 use std::env;
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use crate::config::Settings;
 use crate::git;
+use crate::model::Platform;
 use crate::spool::Registrar;
 
 /// A file of this name switches capture off for the tree below it; its content does not matter.
@@ -24,7 +26,10 @@ pub(crate) fn is_observer() -> bool {
 pub(super) fn registrar() -> Registrar {
     match env::var_os("CLAUDE_PLUGIN_ROOT") {
         Some(root) if !root.is_empty() => Registrar::Plugin(root.into()),
-        _ => Registrar::Settings,
+        _ => {
+            let program = env::current_exe().unwrap_or_default().into_os_string();
+            Registrar::Settings(iter::once(program).chain(env::args_os().skip(1)).collect())
+        }
     }
 }
 
@@ -47,6 +52,14 @@ pub(crate) fn exclusion(cwd: &Path, settings: &Settings) -> Option<&'static str>
         }
     }
     places.iter().any(|place| has_ignore_file(place)).then_some("ignore_file")
+}
+
+/// The same for what an agent does in `cwd`: a command may run elsewhere than in the workspace, where other agents than
+/// Claude Code start their hooks.
+pub(super) fn exclusion_of(platform: Platform, cwd: &Path, settings: &Settings) -> Option<&'static str> {
+    let workspace =
+        || (!platform.is_claude()).then(env::current_dir)?.ok().filter(|workspace| workspace != cwd);
+    exclusion(cwd, settings).or_else(|| exclusion(&workspace()?, settings))
 }
 
 /// In `dir` or above it; for a linked worktree also in its main checkout or above that, since the file is

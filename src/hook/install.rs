@@ -65,6 +65,9 @@ pub enum InstallError {
         /// The scope that was asked for.
         scope: Scope,
     },
+    /// A project is meant, and the working directory was removed.
+    #[error("the current directory is gone")]
+    NoDirectory,
     /// The file is not TOML; the reason names line and column.
     #[error("{path} is not valid TOML: {reason}")]
     Toml {
@@ -124,6 +127,7 @@ impl InstallError {
         match self {
             Self::NoHome | Self::NoUserFolder => "set HOME",
             Self::NoScope { .. } => "leave --scope out, or see the table of agents in the README",
+            Self::NoDirectory => "change to a directory of the project",
             Self::Toml { .. } => "mend the file and run the command again; nothing was changed",
             Self::Program(_) => "run cmem by the full path of its file",
             Self::Read { .. } => "make the file readable for you",
@@ -131,7 +135,7 @@ impl InstallError {
                 "mend the file (comments and trailing commas are not JSON) and run the command again; nothing was changed"
             }
             Self::Shape { .. } => {
-                "correct that part of the file and run the command again; nothing was changed"
+                "correct that part of the file, or give it another name, and run the command again; nothing was changed"
             }
             Self::Write { .. } => "make the file and its folder writable for you",
             Self::Changed { .. } => "run the command again",
@@ -155,7 +159,8 @@ pub fn settings_file(scope: Scope, cwd: &Path) -> Result<PathBuf, InstallError> 
         Scope::Project => "settings.json",
         Scope::Local => "settings.local.json",
     };
-    let root = PathBuf::from(git::identify(cwd).root);
+    // A directory that is gone has no root: nothing can be read or written in it.
+    let root = if cwd.is_absolute() { PathBuf::from(git::identify(cwd).root) } else { cwd.to_owned() };
     Ok(root.join(CLAUDE_CODE.config_dir).join(name))
 }
 

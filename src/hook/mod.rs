@@ -108,11 +108,11 @@ fn heard(
 
 fn handle(paths: &Paths, settings: &Settings, decoded: Decoded) -> Result<Option<String>, SpoolError> {
     let Decoded { event, delivery } = decoded;
-    if let Some(reason) = guard::exclusion(Path::new(&event.cwd), settings) {
+    if let Some(reason) = guard::exclusion_of(event.platform, Path::new(&event.cwd), settings) {
         skipped(reason).append(paths)?;
         return Ok(None);
     }
-    let trail = Trail::read(paths, &event.session);
+    let trail = Trail::read(paths, event.platform, &event.session);
     let at = event.at;
     // What cannot be claimed is said twice at worst.
     let may_answer = || trail.claim(&delivery.delivery_key(), &guard::registrar(), at).unwrap_or(true);

@@ -13,12 +13,13 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
 use super::places::Places;
 use super::{Arguments, Offer, Resources, Tool};
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::model::{Caller, Gone};
+use crate::model::{Caller, Gone, Platform};
 
 /// So many calls are at work at once; others wait for their turn.
 const AT_ONCE: usize = 8;
@@ -29,18 +30,25 @@ const LONGEST_SESSION: usize = 200;
 pub(super) struct Server {
     offer: &'static Offer,
     paths: Paths,
+    platform: Option<Platform>,
     session: Option<String>,
     places: Places,
     turns: Arc<Semaphore>,
 }
 
 impl Server {
-    pub(super) fn new(offer: &'static Offer, paths: &Paths) -> Self {
-        let session = env::var("CLAUDE_CODE_SESSION_ID").ok();
+    pub(super) fn new(offer: &'static Offer, paths: &Paths, platform: Option<Platform>) -> Self {
+        let session = match platform {
+            // Others do not tell theirs: the life of the server is one.
+            Some(platform) if !platform.is_claude() => Some(format!("mcp-{}", Uuid::now_v7().simple())),
+            _ => env::var("CLAUDE_CODE_SESSION_ID").ok(),
+        };
+        let session = session.filter(|id| !id.is_empty() && id.len() <= LONGEST_SESSION);
         Self {
             offer,
             paths: paths.clone(),
-            session: session.filter(|id| !id.is_empty() && id.len() <= LONGEST_SESSION),
+            platform,
+            session,
             places: Places::from_environment(),
             turns: Arc::new(Semaphore::new(AT_ONCE)),
         }
@@ -55,7 +63,8 @@ impl Server {
         let gone = Gone::default();
         let at_work = async {
             let dir = self.places.dir(request).await;
-            let caller = Caller { dir, session: self.session.clone(), gone: gone.clone() };
+            let (platform, session) = (self.platform, self.session.clone());
+            let caller = Caller { dir, platform, session, gone: gone.clone() };
             let turn = Arc::clone(&self.turns).acquire_owned().await;
             let paths = self.paths.clone();
             tokio::task::spawn_blocking(move || {

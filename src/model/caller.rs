@@ -5,11 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::Platform;
+
 /// Whoever runs a command: a person or an agent at a command line, or a client over MCP.
 #[derive(Debug, Clone, Default)]
 pub struct Caller {
     /// Where he stands: whose memories are meant unless another project is named.
     pub dir: PathBuf,
+    /// The agent that he is, where that is known.
+    pub platform: Option<Platform>,
     /// The agent's session that he is in, where that is known.
     pub session: Option<String>,
     /// Whether he still waits for the answer.

@@ -5,6 +5,7 @@
 //! other.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -18,7 +19,7 @@ use uuid::Uuid;
 
 use super::SpoolError;
 use crate::config::Paths;
-use crate::model::Timestamp;
+use crate::model::{Platform, Timestamp};
 
 const PRIVATE: &str = "private";
 const PUBLIC: &str = "public";
@@ -55,8 +56,8 @@ pub struct Trail {
 /// Who called the hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Registrar {
-    /// A settings file.
-    Settings,
+    /// A settings file, by the command line there: the program and its arguments.
+    Settings(Vec<OsString>),
     /// A plugin, by its folder.
     Plugin(PathBuf),
 }
@@ -75,9 +76,9 @@ pub struct Gate {
 }
 
 impl Trail {
-    /// The trail of a session; an empty one when there is none yet.
-    pub fn read(paths: &Paths, session: &str) -> Self {
-        Self::at(paths.trails().join(file_name(session)))
+    /// The trail of an agent's session; an empty one when there is none yet.
+    pub fn read(paths: &Paths, platform: Platform, session: &str) -> Self {
+        Self::at(paths.trails().join(file_name(platform, session)))
     }
 
     fn at(path: PathBuf) -> Self {
@@ -115,14 +116,19 @@ impl Trail {
         trail
     }
 
-    /// Whether a session that is at work in one of these places, as far as anybody can tell, has a private turn.
-    pub fn any_private(paths: &Paths, is_here: impl Fn(&Path) -> bool) -> bool {
+    /// Whether a session that is at work in one of these places, as far as anybody can tell, has a private turn; `of`:
+    /// the sessions of one agent alone.
+    pub fn any_private(paths: &Paths, of: Option<Platform>, is_here: impl Fn(&Path) -> bool) -> bool {
+        let is_wanted = |entry: &fs::DirEntry| {
+            of.is_none_or(|platform| entry.file_name().to_string_lossy().starts_with(&prefix(platform)))
+        };
         let oldest = SystemTime::now().checked_sub(LONGEST_TURN);
         let is_young = |entry: &fs::DirEntry| {
             let changed = entry.metadata().and_then(|meta| meta.modified());
             changed.is_ok_and(|at| oldest.is_none_or(|oldest| at >= oldest))
         };
-        let trails = fs::read_dir(paths.trails()).into_iter().flatten().flatten().filter(is_young);
+        let trails = fs::read_dir(paths.trails()).into_iter().flatten().flatten();
+        let trails = trails.filter(|entry| is_wanted(entry) && is_young(entry));
         trails.map(|entry| Self::at(entry.path())).any(|trail| {
             trail.is_private() && !trail.is_over && trail.places.iter().any(|place| is_here(Path::new(place)))
         })
@@ -295,7 +301,10 @@ impl Trail {
 impl Registrar {
     fn name(&self) -> String {
         match self {
-            Self::Settings => String::from("settings"),
+            Self::Settings(command) => {
+                let words: Vec<&[u8]> = command.iter().map(|word| word.as_encoded_bytes()).collect();
+                digest(&words.join(&0))
+            }
             Self::Plugin(folder) => digest(folder.as_os_str().as_encoded_bytes()),
         }
     }
@@ -332,9 +341,13 @@ fn is_writable(path: &Path) -> bool {
     }
 }
 
-/// A session id is the client's own text and no file name.
-fn file_name(session: &str) -> String {
-    digest(session.as_bytes())
+/// A session id is the client's own text and no file name; two agents may have the same.
+fn file_name(platform: Platform, session: &str) -> String {
+    prefix(platform) + &digest(session.as_bytes())
+}
+
+fn prefix(platform: Platform) -> String {
+    format!("{platform}-")
 }
 
 fn digest(bytes: &[u8]) -> String {
@@ -352,7 +365,7 @@ mod tests {
     fn privacy_lasts_until_the_next_prompt_and_places_stay() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        let trail = || Trail::read(&paths, "../../s");
+        let trail = || Trail::read(&paths, Platform::Claude, "../../s");
         assert!(!trail().is_private() && !trail().knows("/a"));
         trail().add_place("/a").unwrap();
         trail().begin_turn(true).unwrap();
@@ -361,7 +374,7 @@ mod tests {
         trail().begin_turn(false).unwrap();
         trail().begin_turn(false).unwrap();
         assert!(!trail().is_private() && trail().knows("/a"));
-        assert!(!Trail::read(&paths, "other").knows("/a"));
+        assert!(!Trail::read(&paths, Platform::Claude, "other").knows("/a"));
         let files: Vec<_> = fs::read_dir(paths.trails()).unwrap().collect();
         assert_eq!(files.len(), 1);
     }
@@ -370,7 +383,7 @@ mod tests {
     fn where_it_cannot_be_said_that_a_turn_is_private_every_turn_is() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        let trail = || Trail::read(&paths, "s");
+        let trail = || Trail::read(&paths, Platform::Claude, "s");
         trail().add_place("/a").unwrap();
         let path = trail().path;
         // As on a full disk: it can be read, and nothing can be added.
@@ -391,7 +404,7 @@ mod tests {
     fn a_damaged_trail_still_tells() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        let trail = || Trail::read(&paths, "s");
+        let trail = || Trail::read(&paths, Platform::Claude, "s");
         trail().begin_turn(true).unwrap();
         let path = trail().path;
         let mut bytes = fs::read(&path).unwrap();
@@ -406,7 +419,7 @@ mod tests {
     fn what_was_told_adds_up_until_the_history_is_empty() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        let trail = || Trail::read(&paths, "s");
+        let trail = || Trail::read(&paths, Platform::Claude, "s");
         trail().add_told(&[], true).unwrap();
         assert!(!paths.trails().exists(), "nothing to remember is no file");
         trail().add_told(&[3, 1], true).unwrap();
@@ -422,7 +435,7 @@ mod tests {
     fn a_file_is_gated_once_by_whoever_is_first() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        let trail = || Trail::read(&paths, "s");
+        let trail = || Trail::read(&paths, Platform::Claude, "s");
         let file = Trail::file(Path::new("/a/b\nprivate"));
         let gate =
             |name: &str| Gate { file: file.clone(), name: name.to_owned(), is_block: true, told: vec![3, 1] };
@@ -441,10 +454,10 @@ mod tests {
     fn of_two_deliveries_of_an_event_one_is_answered() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        let trail = Trail::read(&paths, "s");
+        let trail = Trail::read(&paths, Platform::Claude, "s");
         let plugin = Registrar::Plugin(PathBuf::from("/a plugin"));
         let other = Registrar::Plugin(PathBuf::from("/another"));
-        let settings = Registrar::Settings;
+        let settings = Registrar::Settings(vec![OsString::from("/cmem"), OsString::from("hook")]);
         let claim = |key: &str, by, at| trail.claim(key.as_bytes(), by, Timestamp(at)).unwrap();
         // Twice said is twice answered, by whoever is first.
         assert_eq!(
@@ -455,21 +468,23 @@ mod tests {
             [claim("a", &plugin, 900), claim("a", &settings, 901), claim("a", &other, 902)],
             [true, false, false]
         );
+        let of_project = Registrar::Settings(vec![OsString::from("/other/cmem"), OsString::from("hook")]);
+        assert_eq!([claim("d", &of_project, 0), claim("d", &settings, 5)], [true, false]);
         // One registrar alone answers everything.
         assert_eq!([claim("b", &plugin, 0), claim("b", &plugin, 1), claim("b", &plugin, 2)], [true; 3]);
         // Another event, another session, and a time long after.
         assert!(claim("c", &plugin, 3));
         assert!(claim("a", &plugin, 60_000));
-        assert!(Trail::read(&paths, "t").claim(b"c", &settings, Timestamp(4)).unwrap());
-        assert!(!Trail::read(&paths, "s").is_private());
+        assert!(Trail::read(&paths, Platform::Claude, "t").claim(b"c", &settings, Timestamp(4)).unwrap());
+        assert!(!Trail::read(&paths, Platform::Claude, "s").is_private());
     }
 
     #[test]
     fn a_private_turn_is_known_by_its_place_until_its_session_ends() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        let trail = |session: &str| Trail::read(&paths, session);
-        let is_private = |dir: &str| Trail::any_private(&paths, |place| place.starts_with(dir));
+        let trail = |session: &str| Trail::read(&paths, Platform::Claude, session);
+        let is_private = |dir: &str| Trail::any_private(&paths, None, |place| place.starts_with(dir));
         assert!(!is_private("/a") && !trail("s").is_live());
         trail("s").add_place("/a/src").unwrap();
         trail("s").begin_turn(true).unwrap();
@@ -483,16 +498,22 @@ mod tests {
         let old = SystemTime::now() - LONGEST_TURN - Duration::from_secs(1);
         OpenOptions::new().append(true).open(&trail("s").path).unwrap().set_modified(old).unwrap();
         assert!(!is_private("/a"), "nobody ended it");
+        let codex = Trail::read(&paths, Platform::Codex, "s");
+        assert!(!codex.is_private() && !codex.knows("/a/src"), "another agent's session of the same id");
+        codex.add_place("/c").unwrap();
+        codex.begin_turn(true).unwrap();
+        let of = |platform| Trail::any_private(&paths, Some(platform), |place| place.starts_with("/c"));
+        assert!(of(Platform::Codex) && !of(Platform::Claude));
     }
 
     #[test]
     fn an_old_trail_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        Trail::read(&paths, "s").add_place("/a").unwrap();
+        Trail::read(&paths, Platform::Claude, "s").add_place("/a").unwrap();
         Trail::forget(&paths, Duration::from_secs(60));
-        assert!(Trail::read(&paths, "s").knows("/a"));
+        assert!(Trail::read(&paths, Platform::Claude, "s").knows("/a"));
         Trail::forget(&paths, Duration::ZERO);
-        assert!(!Trail::read(&paths, "s").knows("/a"));
+        assert!(!Trail::read(&paths, Platform::Claude, "s").knows("/a"));
     }
 }

@@ -40,11 +40,23 @@ impl McpServer {
         server
     }
 
+    /// Started in the project with further arguments and variables, and greeted.
+    pub fn start_with(world: &World, args: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut server = Self::spawn_with(world, &world.project(), args, variables);
+        let _ = server.greet("2025-11-25", json!({}));
+        server
+    }
+
     /// Started, and not spoken to yet.
     pub fn spawn(world: &World, dir: &Path, variables: &[(&str, &str)]) -> Self {
+        Self::spawn_with(world, dir, &[], variables)
+    }
+
+    fn spawn_with(world: &World, dir: &Path, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = world
             .command(binary(), dir)
             .arg("mcp")
+            .args(args)
             .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

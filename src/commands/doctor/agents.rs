@@ -20,13 +20,22 @@ pub(super) fn checks() -> Vec<Check> {
 
 fn check(platform: Platform, cwd: &Path, program: &str) -> Option<Check> {
     let (name, remedy) = (platform.title(), format!("`cmem install --for {platform}`"));
-    let (mut programs, mut scopes, mut is_complete) = (Vec::new(), Vec::new(), true);
+    let (mut programs, mut scopes, mut is_complete, mut broken) = (Vec::new(), Vec::new(), true, None);
     for scope in Scope::ALL {
-        let plans = match AgentPlan::install(platform, scope, cwd, program) {
-            Ok(plans) => plans,
-            Err(InstallError::NoScope { .. } | InstallError::NoUserFolder) => continue,
+        let files = match AgentPlan::inspect(platform, scope, cwd, program) {
+            Ok(files) => files,
+            Err(InstallError::NoScope { .. } | InstallError::NoUserFolder | InstallError::NoDirectory) => {
+                continue;
+            }
             Err(error) => return Some(Check::warn(NAME, format!("{name}: {error}"), error.hint())),
         };
+        let mut plans = Vec::new();
+        for file in files {
+            match file {
+                Ok(plan) => plans.push(plan),
+                Err(error) => broken = Some(error),
+            }
+        }
         let found: Vec<String> = plans.iter().flat_map(AgentPlan::programs).cloned().collect();
         if !found.is_empty() {
             is_complete &= plans.iter().all(|plan| plan.changes().is_empty());
@@ -37,7 +46,11 @@ fn check(platform: Platform, cwd: &Path, program: &str) -> Option<Check> {
     let gone = programs.iter().find(|program| program.contains('/') && !Path::new(program).is_file());
     let scopes = scopes.join(" and ");
     match gone {
+        // A file that cannot be read is nobody's business where cmem was never registered.
         _ if programs.is_empty() => None,
+        _ if broken.is_some() => {
+            broken.map(|error| Check::warn(NAME, format!("{name}: {error}"), error.hint()))
+        }
         Some(gone) => Some(Check::warn(NAME, format!("{name} would run {gone}, which is gone"), remedy)),
         None if !is_complete => {
             Some(Check::warn(NAME, format!("{name}: the {scopes} settings are not complete"), remedy))

@@ -1,6 +1,8 @@
 //! `cmem install --for AGENT` and `cmem uninstall --for AGENT`.
 
 use std::env;
+use std::fs;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -59,17 +61,26 @@ pub(crate) fn unregister(
     let mut plans: Vec<AgentPlan> = Vec::new();
     for one in Scope::ALL.into_iter().filter(|one| scope.is_none_or(|only| only == *one)) {
         let found = match AgentPlan::uninstall(platform, one, &cwd, &program) {
-            Err(InstallError::NoScope { .. }) if scope.is_none() => continue,
+            Err(InstallError::NoScope { .. } | InstallError::NoDirectory) if scope.is_none() => continue,
             found => found.map_err(failed)?,
         };
         // In the home directory the user's files and the project's are the same.
-        let new = found.into_iter().filter(|plan| plans.iter().all(|other| other.path() != plan.path()));
+        let new =
+            found.into_iter().filter(|plan| plans.iter().all(|other| !is_same(other.path(), plan.path())));
         plans.extend(new.collect::<Vec<_>>());
     }
     let files = carry_out(&plans, dry_run).map_err(failed)?;
     let installed = agent::is_installed(platform);
     answer(Answer { agent: platform, installed, files, notes: Vec::new() }, printer);
     Ok(())
+}
+
+/// Whether two paths lead to the same file, through whatever links.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other
+        || fs::canonicalize(one)
+            .ok()
+            .is_some_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 fn carry_out(plans: &[AgentPlan], dry_run: bool) -> Result<Vec<FileAnswer<'_>>, InstallError> {

@@ -13,6 +13,7 @@ use crate::config::Paths;
 use crate::error::Failure;
 use crate::hook;
 use crate::mcp::{Offer, serve};
+use crate::model::Platform;
 
 static MEMORY: Offer = Offer {
     instructions: "Memory of earlier sessions. Index first, then expand: `search` (50-100 tokens a row), `timeline` \
@@ -35,10 +36,10 @@ static MEMORY: Offer = Offer {
 /// For a client that cmem started itself as its observer: what it is shown must not come from memory, nor go there.
 static NOTHING: Offer = Offer { instructions: "", tools: &[], resources: None };
 
-/// Runs the command.
+/// Runs the command for a client of this agent; without one it is Claude Code's, or unknown.
 ///
 /// # Errors
 /// [`Failure`] when the system refuses what a server needs.
-pub fn run(paths: &Paths) -> Result<(), Failure> {
-    serve(if hook::is_observer() { &NOTHING } else { &MEMORY }, paths)
+pub fn run(platform: Option<Platform>, paths: &Paths) -> Result<(), Failure> {
+    serve(if hook::is_observer() { &NOTHING } else { &MEMORY }, paths, platform)
 }

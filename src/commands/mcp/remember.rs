@@ -74,13 +74,15 @@ fn forbidden(caller: &Caller, paths: &Paths) -> Option<&'static str> {
         Some(_) => return Some("this tree is excluded (.cmem-ignore)"),
         None => {}
     }
-    let is_private = match caller.session.as_deref().map(|session| Trail::read(paths, session)) {
+    let platform = caller.platform.unwrap_or_default();
+    let own = caller.session.as_deref().map(|session| Trail::read(paths, platform, session));
+    let is_private = match own {
         Some(own) if own.is_live() => own.is_private(),
         // The client does not tell its session, or is in another one than that for which the server was started: /clear
         // begins one.
         _ => {
             let (root, _) = git::resolve(Path::new(&git::identify(&caller.dir).root));
-            Trail::any_private(paths, |place| {
+            Trail::any_private(paths, caller.platform, |place| {
                 let (place, _) = git::resolve(place);
                 place.starts_with(&root) || root.starts_with(&place)
             })

@@ -214,6 +214,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::Platform;
 
     fn gate(name: &str, path: &str, told: &[i64], is_block: bool) -> Gate {
         Gate { file: name_of(Path::new(path)), name: name.to_owned(), is_block, told: told.to_vec() }
@@ -223,7 +224,7 @@ mod tests {
     fn a_command_line_tells_what_came_of_it() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::resolve(Some(folder.path())).unwrap();
-        let trail = || Trail::read(&paths, "s");
+        let trail = || Trail::read(&paths, Platform::Claude, "s");
         assert!(trail().add_gate(&gate("a", "/app/src/a.rs", &[7, 9], true)).unwrap());
         assert!(trail().add_gate(&gate("b", "/app/my b.rs", &[8], false)).unwrap());
         let trail = trail();

@@ -95,25 +95,66 @@ impl Document {
         let (last, parent) = path.split_last()?;
         let parent = self.find(parent)?;
         let index = parent.position(last)?;
+        if self.has_comments() {
+            return self.cut_out(&parent, index);
+        }
         let (start, end) = match (index, parent.children.get(index + 1)) {
             (0, None) => (parent.start + 1, parent.end - 1),
             (0, Some(next)) => (parent.children[0].start, next.start),
-            _ if self.comments => {
-                return self.cut_out(parent.children[index - 1].node.end, &parent.children[index]);
-            }
             _ => (parent.children[index - 1].node.end, parent.children[index].node.end),
         };
         self.splice(start, end, "")
     }
 
-    /// Removes a child that is not the first, with the comma before it, but not what is said between the two.
-    fn cut_out(&mut self, before: usize, child: &Child) -> Option<()> {
-        let gap = self.plain.get(before..child.start)?;
-        let comma = before + gap.find(',')?;
-        let line = self.text.get(comma + 1..child.start)?;
-        let start = line.rfind('\n').map_or(comma + 1, |newline| comma + 1 + newline);
-        let kept = self.text.get(comma + 1..start)?.to_owned();
-        self.splice(comma, child.node.end, &kept)
+    /// Whether something stands in the text that is no part of the value.
+    pub(super) fn has_comments(&self) -> bool {
+        self.text != self.plain
+    }
+
+    /// Whether an object or an array has nothing between its brackets, not even a comment.
+    pub(super) fn is_bare(&self, path: &[Step<'_>]) -> bool {
+        let inner = self.find(path).and_then(|node| self.text.get(node.start + 1..node.end - 1));
+        inner.is_some_and(|inner| inner.trim().is_empty())
+    }
+
+    /// Removes a child with one comma, but nothing of what is said before and behind it.
+    fn cut_out(&mut self, parent: &Node, index: usize) -> Option<()> {
+        let child = parent.children.get(index)?;
+        let comma = match index.checked_sub(1).and_then(|before| parent.children.get(before)) {
+            Some(before) => Some(comments::comma_after(&self.text, before.node.end)?),
+            None => None,
+        };
+        let own = comments::comma_after(&self.text, child.node.end);
+        let end = own.map_or(child.node.end, |own| own + 1);
+        let before = comma.map_or(parent.start + 1, |comma| comma + 1);
+        let gap = self.text.get(before..child.start)?;
+        let start = match gap.rfind('\n') {
+            // A line goes as a whole, unless more than a remark follows in it.
+            Some(newline)
+                if gap[newline..].trim().is_empty() && comments::is_rest_of_line(&self.text, end) =>
+            {
+                before + gap[..newline].trim_end_matches('\r').len()
+            }
+            None if comma.is_some() || !gap.trim().is_empty() => before + gap.trim_end().len(),
+            _ => child.start,
+        };
+        let kept = match (own, comma) {
+            (Some(own), _) => self.text.get(child.node.end..own)?.to_owned(),
+            // The last one: the comma before it has nothing to divide any more.
+            (None, Some(comma)) => {
+                let kept = self.text.get(comma + 1..start)?.to_owned();
+                return self.splice(comma, end, &kept);
+            }
+            (None, None) => String::new(),
+        };
+        let is_all = parent.children.len() == 1
+            && [parent.start + 1..start, end..parent.end - 1]
+                .into_iter()
+                .all(|rest| self.text.get(rest).is_some_and(|rest| rest.trim().is_empty()));
+        match is_all && kept.trim().is_empty() {
+            true => self.splice(parent.start + 1, parent.end - 1, ""),
+            false => self.splice(start, end, &kept),
+        }
     }
 
     fn append(&mut self, container: &[Step<'_>], key: &str, value: &Value) -> Option<()> {
@@ -122,6 +163,18 @@ impl Document {
         let outer = self.line_indent(node.start);
         let Some(last) = node.children.last() else {
             let is_root = container.is_empty();
+            let said = self.text.get(node.start + 1..node.end - 1)?;
+            if !said.trim().is_empty() {
+                // Below the comments that stand there.
+                let at = node.start + 1 + said.trim_end().len();
+                if !said.contains('\n') {
+                    return self.splice(at, at, &format!(" {key}{value}"));
+                }
+                let inner = format!("{outer}{}", self.indent);
+                let text = self.pretty(value, newline, &inner)?;
+                let text = format!("{newline}{inner}{key}{text}{newline}{outer}");
+                return self.splice(at, node.end - 1, &text);
+            }
             if !is_root && !self.text.trim_end().contains('\n') {
                 return self.splice(node.start + 1, node.end - 1, &format!("{key}{value}"));
             }
@@ -130,12 +183,23 @@ impl Document {
             let text = format!("{newline}{inner}{key}{text}{newline}{outer}");
             return self.splice(node.start + 1, node.end - 1, &text);
         };
-        let text = match self.child_indent(&node) {
-            Some(inner) => format!(",{newline}{inner}{key}{}", self.pretty(value, newline, &inner)?),
-            None => format!(", {key}{value}"),
+        let end = last.node.end;
+        let Some(inner) = self.child_indent(&node) else {
+            return self.splice(end, end, &format!(", {key}{value}"));
         };
-        let at = last.node.end;
-        self.splice(at, at, &text)
+        let text = format!("{newline}{inner}{key}{}", self.pretty(value, newline, &inner)?);
+        // What is said of the last one, in its line, stays with it.
+        match comments::comma_after(&self.text, end).filter(|_| self.comments) {
+            Some(comma) => {
+                let at = comments::line_end(&self.text, comma + 1);
+                self.splice(at, at, &format!("{text},"))
+            }
+            None => {
+                let at = if self.comments { comments::line_end(&self.text, end) } else { end };
+                let said = self.text.get(end..at)?.to_owned();
+                self.splice(end, at, &format!(",{said}{text}"))
+            }
+        }
     }
 
     /// The text must be JSON again after every change.
@@ -332,6 +396,66 @@ mod tests {
         assert_eq!((position.line(), position.column()), (2, 3));
     }
 
+    #[test]
+    fn what_is_said_between_values_stays_where_it_is() {
+        let value = json!({"a": 1});
+        for text in [
+            "{\n  // one\n  /* two */\n}\n",
+            "{\r\n  // one\r\n}\r\n",
+            "{ /* one */ }",
+            "{/* one */}",
+            "{\n  \"x\": 1 // one\n}",
+            "{\n  \"x\": 1, // one\n  // two\n}",
+            "{\n  \"x\": 1 // one\n  , // two\n}",
+            "{\n  \"x\": 1, /* one\n  two */ // three\n  // four\n}",
+            "{\r\n  \"x\": 1, // one\r\n}\r\n",
+            "{ \"x\": 1, // one\n}",
+            "{ \"x\": 1 } // one",
+            "{\n  \"x\": [ 1, ],\n}",
+        ] {
+            let mut document = Document::parse_with_comments(text).unwrap();
+            document.insert(&[], "new", &value).unwrap();
+            assert_eq!(document.value()["new"], value, "{}", document.text);
+            for comment in ["// one\n", "// one\r\n", "/* one */", "// two\n"] {
+                assert_eq!(text.contains(comment), document.text.contains(comment), "{}", document.text);
+            }
+            document.remove(&[Key("new")]).unwrap();
+            assert_eq!(document.text, text);
+        }
+        let add = |text: &str| {
+            let mut document = Document::parse_with_comments(text).unwrap();
+            document.insert(&[], "n", &json!(1)).unwrap();
+            document.text
+        };
+        assert_eq!(add("{\n  \"x\": 1 // one\n}"), "{\n  \"x\": 1, // one\n  \"n\": 1\n}");
+        assert_eq!(add("{\n  \"x\": 1, // one\n}"), "{\n  \"x\": 1, // one\n  \"n\": 1,\n}");
+        assert_eq!(add("{\n  // one\n}"), "{\n  // one\n  \"n\": 1\n}");
+    }
+
+    #[test]
+    fn a_removed_value_takes_no_remark_with_it() {
+        for (text, key, left) in [
+            ("{\n  \"a\": 1,\n  // of b\n  \"b\": 2\n}", "a", "{\n  // of b\n  \"b\": 2\n}"),
+            ("{\n  // of a\n  \"a\": 1, // here\n  \"b\": 2\n}", "a", "{\n  // of a // here\n  \"b\": 2\n}"),
+            (
+                "{\n  \"a\": 1, // of a\n  \"b\": 2, // of b\n  \"c\": 3\n}",
+                "b",
+                "{\n  \"a\": 1, // of a // of b\n  \"c\": 3\n}",
+            ),
+            ("{\n  \"a\": 1, // of a\n  \"b\": 2 // of b\n}", "b", "{\n  \"a\": 1 // of a // of b\n}"),
+            ("{ /* one */ \"a\": 1, /* two */ \"b\": 2 }", "a", "{ /* one */ /* two */ \"b\": 2 }"),
+            ("{\n  \"a\": 1, // of a\n}", "a", "{ // of a\n}"),
+            ("{ \"a\": 1, }", "a", "{}"),
+            ("{\n  // of a\n  \"a\": 1, \"b\": 2\n}", "a", "{\n  // of a\n   \"b\": 2\n}"),
+            ("{\n  // of a\n  \"a\": 1 }", "a", "{\n  // of a\n   }"),
+            ("{\n  \"b\": 2, // of b\n  \"a\": 1 }", "a", "{\n  \"b\": 2 // of b\n   }"),
+        ] {
+            let mut document = Document::parse_with_comments(text).unwrap();
+            document.remove(&[Key(key)]).unwrap();
+            assert_eq!(document.text, left);
+        }
+    }
+
     fn any_object() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -361,6 +485,34 @@ mod tests {
             prop_assert_eq!(document.value(), &expected);
             document.remove(&[Key("new key")]).unwrap();
             prop_assert_eq!(document.text(), text);
+        }
+
+        #[test]
+        fn comments_do_not_change_that(object in any_object(), said in prop::collection::vec(0..4, 1..30), crlf in any::<bool>()) {
+            let end = if crlf { "\r\n" } else { "\n" };
+            let plain = serde_json::to_string_pretty(&object).unwrap();
+            let lines = plain.lines().zip(said.iter().cycle()).map(|(line, said)| match said {
+                1 => format!("{line} // c"),
+                2 => format!("{line} /* c */{end}  // d"),
+                3 => format!("{line}{end}{end}  /* c{end} */"),
+                _ => line.to_owned(),
+            });
+            let text = lines.collect::<Vec<_>>().join(end);
+            let mut document = Document::parse_with_comments(&text).unwrap();
+            document.insert(&[], "new key", &json!({"x": [1, {}]})).unwrap();
+            let mut expected = object.clone();
+            expected["new key"] = json!({"x": [1, {}]});
+            prop_assert_eq!(document.value(), &expected);
+            prop_assert_eq!(document.text().matches(" c").count(), text.matches(" c").count());
+            document.remove(&[Key("new key")]).unwrap();
+            prop_assert_eq!(document.text(), text.as_str());
+            for key in object.as_object().unwrap().keys() {
+                let mut document = Document::parse_with_comments(&text).unwrap();
+                document.remove(&[Key(key)]).unwrap();
+                let mut expected = object.clone();
+                expected.as_object_mut().unwrap().shift_remove(key);
+                prop_assert_eq!(document.value(), &expected);
+            }
         }
 
         #[test]

@@ -43,13 +43,27 @@ pub(super) fn replace_without_backup(path: &Path, old: Option<&str>, new: &str) 
     let folder = target.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder).map_err(failed(folder))?;
     let temporary = beside(&target, ".", &format!(".cmem-{}", process::id()));
-    if read(path)?.as_deref() != old {
-        return Err(InstallError::Changed { path: path.to_owned() });
-    }
-    write_new(&target, &temporary, new).and_then(|()| fs::rename(&temporary, &target)).map_err(|error| {
+    let moved = write_new(&target, &temporary, new).map_err(failed(&target)).and_then(|()| {
+        // As late as can be: to write takes long enough for somebody else.
+        unchanged(path, old)?;
+        fs::rename(&temporary, &target).map_err(failed(&target))
+    });
+    if moved.is_err() {
         let _ = fs::remove_file(&temporary);
-        failed(&target)(error)
-    })
+    }
+    moved
+}
+
+fn unchanged(path: &Path, old: Option<&str>) -> Result<(), InstallError> {
+    match read(path)?.as_deref() == old {
+        true => Ok(()),
+        false => Err(InstallError::Changed { path: path.to_owned() }),
+    }
+}
+
+/// Whether a file has a backup: it was there before anything of ours.
+pub(super) fn has_backup(path: &Path) -> bool {
+    backup_of(path).exists()
 }
 
 /// Removes the backup of a file, if there is one.
@@ -75,12 +89,17 @@ fn backup_of(path: &Path) -> PathBuf {
     beside(&target(path), "", ".cmem-backup")
 }
 
-/// Removes a file that still holds `old`, with the folder if that was made for it alone.
-pub(super) fn remove(path: &Path, old: &str) -> Result<(), InstallError> {
-    if read(path)?.as_deref() != Some(old) {
-        return Err(InstallError::Changed { path: path.to_owned() });
+/// Removes a file that still holds `old`, with the folders below `top` that this leaves empty.
+pub(super) fn remove(path: &Path, old: &str, top: &Path) -> Result<(), InstallError> {
+    unchanged(path, Some(old))?;
+    fs::remove_file(path).map_err(failed(path))?;
+    let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(top) && *folder != top);
+    for folder in folders {
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
     }
-    fs::remove_file(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })
+    Ok(())
 }
 
 fn beside(path: &Path, before: &str, after: &str) -> PathBuf {

@@ -2,11 +2,19 @@
 
 /// What begins the block.
 pub(super) const OPEN: &str = "<!-- cmem: begin -->";
+/// What ends it.
 const CLOSE: &str = "<!-- cmem: end -->";
+/// What a block should be.
+pub(super) const CLOSED: &str = "followed by `<!-- cmem: end -->`";
 
 /// Whether the text has a block.
 pub(super) fn holds(text: &str) -> bool {
     place(text).is_some()
+}
+
+/// Whether a block lost its end: what stands below its beginning may be anybody's.
+pub(super) fn is_torn(text: &str) -> bool {
+    text.split(OPEN).skip(1).any(|block| !block.contains(CLOSE))
 }
 
 /// The text with this block at the place of the one it has, else at its end; `None` = without one.
@@ -26,8 +34,10 @@ pub(super) fn with(text: &str, block: Option<&str>) -> String {
 
 /// From the first marker to the end of the line of the second.
 fn place(text: &str) -> Option<(usize, usize)> {
-    let start = text.find(OPEN)?;
-    let close = start + text[start..].find(CLOSE)? + CLOSE.len();
+    let first = text.find(OPEN)?;
+    let close = first + text[first..].find(CLOSE)?;
+    let start = text[..close].rfind(OPEN)?;
+    let close = close + CLOSE.len();
     let end = if text[close..].starts_with('\n') { close + 1 } else { close };
     Some((start, end))
 }
@@ -49,5 +59,9 @@ mod tests {
         }
         let between = format!("a\n\n{OPEN}\nx\n{CLOSE}\nb\n");
         assert_eq!(with(&between, None), "a\nb\n");
+        assert!(!is_torn(&between) && !is_torn("") && !is_torn(CLOSE));
+        let torn = format!("{OPEN}\nx\nmine\n{between}");
+        assert!(is_torn(&torn) && is_torn(OPEN));
+        assert_eq!(with(&torn, None), format!("{OPEN}\nx\nmine\na\nb\n"));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::command::{agent_command, own_program};
+use super::super::command::{agent_command, own_program, quoted};
 use super::super::document::{Document, Step};
 use super::super::plan::Change;
 use crate::model::Platform;
@@ -60,6 +60,16 @@ pub(super) fn copilot_file(program: &str, events: &[Event]) -> String {
     };
     let hooks: serde_json::Map<String, Value> = events.iter().map(entry).collect();
     format!("{:#}\n", json!({ "version": 1, "hooks": hooks }))
+}
+
+/// Whether a text is such a file: all that it runs is cmem.
+pub(super) fn is_copilot_file(text: &str) -> bool {
+    let file: Value = serde_json::from_str(text).unwrap_or_default();
+    let events = file.get("hooks").and_then(Value::as_object).into_iter().flat_map(|events| events.values());
+    let mut commands =
+        events.filter_map(Value::as_array).flatten().map(|entry| entry["bash"].as_str()).peekable();
+    commands.peek().is_some()
+        && commands.all(|command| command.and_then(|command| own_program(command, None)).is_some())
 }
 
 /// An entry of ours.
@@ -124,8 +134,11 @@ pub(super) fn install(
     for event in events {
         let command = agent_command(program, platform, event.name);
         match own.iter().find(|entry| entry.event == event.name) {
-            Some(entry) if entry.command == command => {}
             Some(entry) => {
+                let command = renewed(entry, program, &command);
+                if command == entry.command {
+                    continue;
+                }
                 let mut path = entry.path();
                 path.push(Step::Key("command"));
                 document.replace(&path, &json!(command)).ok_or(broken)?;
@@ -139,6 +152,32 @@ pub(super) fn install(
         }
     }
     Ok(None)
+}
+
+/// The command of an entry with `program` in the place of its own. What the user put around it stays, as long as it is
+/// the call that is `wanted` otherwise.
+fn renewed(entry: &Own, program: &str, wanted: &str) -> String {
+    let (command, old) = (entry.command.as_str(), entry.program.as_str());
+    let call = wanted.strip_prefix(&quoted(program)).unwrap_or(wanted);
+    let is_end = |text: &str| text.is_empty() || text.starts_with(char::is_whitespace);
+    let spellings = [quoted(old), format!("\"{old}\""), old.replace(' ', "\\ "), old.to_owned()];
+    let found = spellings.iter().find_map(|spelling| {
+        let (before, after) = command.split_once(spelling.as_str())?;
+        (is_end(after) && (before.is_empty() || before.ends_with(char::is_whitespace)))
+            .then_some((before, after))
+    });
+    match found {
+        Some((_, after))
+            if old == program && after.split_once(call).is_some_and(|(_, rest)| is_end(rest)) =>
+        {
+            command.to_owned()
+        }
+        Some((before, after)) if after.split_once(call).is_some_and(|(_, rest)| is_end(rest)) => {
+            format!("{before}{}{after}", quoted(program))
+        }
+        Some((before, _)) => format!("{before}{wanted}"),
+        None => wanted.to_owned(),
+    }
 }
 
 fn add(document: &mut Document, form: Form, event: &Event, command: &str) -> Option<()> {
@@ -168,26 +207,14 @@ fn remove(document: &mut Document, entry: &Own) -> Option<Change> {
     let mut path = entry.path();
     document.remove(&path)?;
     path.pop();
-    while let Some(value) = look(document.value(), &path) {
-        let is_empty = match value {
-            Value::Array(items) => items.is_empty(),
-            Value::Object(fields) => fields.is_empty(),
-            _ => false,
-        };
+    while !path.is_empty() {
         // A group goes with the last of its commands.
         let is_group = matches!(path.last(), Some(Step::Index(_)));
-        if path.is_empty() || !is_empty && !is_group {
+        if !is_group && !document.is_bare(&path) {
             break;
         }
         document.remove(&path)?;
         path.pop();
     }
     Some(Change::Remove { event: entry.event.clone(), command: entry.command.clone() })
-}
-
-fn look<'a>(value: &'a Value, path: &[Step<'_>]) -> Option<&'a Value> {
-    path.iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get(*key),
-        Step::Index(index) => value.get(*index),
-    })
 }

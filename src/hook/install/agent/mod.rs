@@ -19,11 +19,17 @@ use crate::model::Platform;
 pub struct AgentPlan {
     path: PathBuf,
     old: Option<String>,
-    /// `None` = nothing would be left in it.
-    new: Option<String>,
+    new: String,
+    /// Nothing would be left in it.
+    is_empty: bool,
     changes: Vec<Change>,
     /// The programs that stand in it as cmem.
     programs: Vec<String>,
+    wish: Wish,
+    /// Something of ours is in it already.
+    holds_ours: bool,
+    /// The folder that stays, whatever becomes empty in it.
+    top: PathBuf,
 }
 
 /// What is asked of a file.
@@ -67,26 +73,69 @@ impl AgentPlan {
         program: &str,
         wish: Wish,
     ) -> Result<Vec<Self>, InstallError> {
-        let targets = table::targets(platform, scope, cwd, program)?;
-        targets.into_iter().map(|target| Self::new(target, (platform, program), wish)).collect()
+        Self::each(platform, scope, cwd, program, wish)?.into_iter().collect()
     }
 
-    fn new(target: Target, by: (Platform, &str), wish: Wish) -> Result<Self, InstallError> {
+    /// As [`AgentPlan::install`], with what became of each file.
+    ///
+    /// # Errors
+    /// [`InstallError`] when the agent has no such scope.
+    pub fn inspect(
+        platform: Platform,
+        scope: Scope,
+        cwd: &Path,
+        program: &str,
+    ) -> Result<Vec<Result<Self, InstallError>>, InstallError> {
+        Self::each(platform, scope, cwd, program, Wish::Install)
+    }
+
+    fn each(
+        platform: Platform,
+        scope: Scope,
+        cwd: &Path,
+        program: &str,
+        wish: Wish,
+    ) -> Result<Vec<Result<Self, InstallError>>, InstallError> {
+        let targets = table::targets(platform, scope, cwd, program)?;
+        let top = table::top(platform, scope, cwd);
+        Ok(targets.into_iter().map(|target| Self::new(target, &top, (platform, program), wish)).collect())
+    }
+
+    fn new(target: Target, top: &Path, by: (Platform, &str), wish: Wish) -> Result<Self, InstallError> {
         let Target { path, parts, comments } = target;
         let old = file::read(&path)?;
-        let mut plan = Self { path, old, new: None, changes: Vec::new(), programs: Vec::new() };
+        let mut plan = Self {
+            path,
+            old,
+            new: String::new(),
+            is_empty: false,
+            changes: Vec::new(),
+            programs: Vec::new(),
+            wish,
+            holds_ours: false,
+            top: top.to_owned(),
+        };
         match parts.as_slice() {
-            [Part::File { what, text }] => plan.own_file(what, text, wish),
-            [Part::Block { text }] => plan.block(text, wish),
-            [Part::Table { value }] => plan.table(value, wish)?,
-            parts => plan.json(parts, comments, by, wish)?,
+            [Part::File { what, text, is_own }] => plan.own_file(what, text, *is_own)?,
+            [Part::Block { text, head }] => plan.block(text, head)?,
+            [Part::Table { value }] => plan.table(value, by.1)?,
+            parts => plan.json(parts, comments, by)?,
         }
+        plan.holds_ours |= !plan.programs.is_empty();
         Ok(plan)
     }
 
-    fn own_file(&mut self, what: &str, text: &str, wish: Wish) {
+    fn own_file(&mut self, what: &str, text: &str, is_own: fn(&str) -> bool) -> Result<(), InstallError> {
+        if self.old.as_deref().is_some_and(|old| !is_own(old)) {
+            return match self.wish {
+                Wish::Install => Err(self.wrong((String::from("the file"), server::OURS))),
+                Wish::Uninstall => Ok(()),
+            };
+        }
         let (event, command) = (what.to_owned(), self.path.display().to_string());
         self.programs.extend(self.old.as_deref().and_then(server::program_in));
+        self.holds_ours = self.old.is_some();
+        let wish = self.wish;
         match (wish, &self.old) {
             (Wish::Install, Some(old)) if old == text => {}
             (Wish::Install, Some(_)) => {
@@ -96,12 +145,27 @@ impl AgentPlan {
             (Wish::Uninstall, Some(_)) => self.changes.push(Change::Remove { event, command }),
             (Wish::Uninstall, None) => {}
         }
-        self.new = (wish == Wish::Install).then(|| text.to_owned());
+        match wish {
+            Wish::Install => text.clone_into(&mut self.new),
+            Wish::Uninstall => self.is_empty = true,
+        }
+        Ok(())
     }
 
-    fn block(&mut self, text: &str, wish: Wish) {
-        let old = self.old.as_deref().unwrap_or_default();
-        let wanted = (wish == Wish::Install).then_some(text);
+    fn wrong(&self, (part, wanted): (String, &'static str)) -> InstallError {
+        InstallError::Shape { path: self.path.clone(), part, wanted }
+    }
+
+    fn block(&mut self, text: &str, head: &str) -> Result<(), InstallError> {
+        let wanted = (self.wish == Wish::Install).then_some(text);
+        let old = match &self.old {
+            Some(old) => old.as_str(),
+            None => head,
+        };
+        if block::is_torn(old) {
+            return Err(self.wrong((block::OPEN.to_owned(), block::CLOSED)));
+        }
+        self.holds_ours = block::holds(old);
         let new = block::with(old, wanted);
         if new != old {
             let (event, command) = (String::from("instructions"), block::OPEN.to_owned());
@@ -111,17 +175,23 @@ impl AgentPlan {
                 (None, _) => Change::Remove { event, command },
             });
         }
-        self.new = Some(new).filter(|text| !text.trim().is_empty());
+        self.is_empty = new.trim().is_empty() || new.trim() == head.trim();
+        self.new = new;
+        Ok(())
     }
 
-    fn table(&mut self, value: &serde_json::Value, wish: Wish) -> Result<(), InstallError> {
+    fn table(&mut self, value: &serde_json::Value, program: &str) -> Result<(), InstallError> {
         let old = self.old.as_deref().unwrap_or_default();
-        let wanted = (wish == Wish::Install).then_some(value);
-        let table = server::in_toml(old, wanted)
+        let wanted = (self.wish == Wish::Install).then_some(value);
+        let table = server::in_toml(old, wanted, program)
             .map_err(|reason| InstallError::Toml { path: self.path.clone(), reason })?;
+        if let (Wish::Install, Some(part)) = (self.wish, table.foreign) {
+            return Err(self.wrong((part, server::OURS)));
+        }
         self.programs.extend(table.program);
         self.changes.extend(table.change);
-        self.new = Some(table.text).filter(|text| !text.trim().is_empty());
+        self.is_empty = table.text.trim().is_empty();
+        self.new = table.text;
         Ok(())
     }
 
@@ -130,8 +200,8 @@ impl AgentPlan {
         parts: &[Part],
         comments: bool,
         (platform, program): (Platform, &str),
-        wish: Wish,
     ) -> Result<(), InstallError> {
+        let wish = self.wish;
         let unusable = |reason: String| InstallError::Parse { path: self.path.clone(), reason };
         let wrong = |(part, wanted)| InstallError::Shape { path: self.path.clone(), part, wanted };
         let old = self.old.as_deref().unwrap_or_default();
@@ -146,7 +216,9 @@ impl AgentPlan {
                     let own = hooks::own(&document, program).map_err(wrong)?;
                     self.programs.extend(own.into_iter().map(|entry| entry.program));
                 }
-                Part::Server { servers, .. } => self.programs.extend(server::in_json(&document, servers)),
+                Part::Server { servers, .. } => {
+                    self.programs.extend(server::in_json(&document, servers, program));
+                }
                 Part::Table { .. } | Part::File { .. } | Part::Block { .. } => {}
             }
         }
@@ -158,7 +230,7 @@ impl AgentPlan {
                 (Part::Hooks { .. }, Wish::Uninstall) => hooks::uninstall(&mut document, program),
                 (Part::Server { servers, value }, wish) => {
                     let wanted = (wish == Wish::Install).then_some(value);
-                    server::change_json(&mut document, servers, wanted)
+                    server::change_json(&mut document, servers, wanted, program)
                 }
                 (Part::Table { .. } | Part::File { .. } | Part::Block { .. }, _) => Ok(None),
             };
@@ -167,9 +239,10 @@ impl AgentPlan {
                 self.changes.push(change);
             }
         }
-        let is_left_over = wish == Wish::Uninstall
+        self.is_empty = wish == Wish::Uninstall
+            && !document.has_comments()
             && document.value().as_object().is_some_and(|rest| rest.keys().all(|key| key == "version"));
-        self.new = (!is_left_over).then(|| document.text().to_owned());
+        document.text().clone_into(&mut self.new);
         Ok(())
     }
 
@@ -188,17 +261,32 @@ impl AgentPlan {
         &self.programs
     }
 
-    /// Writes the file at once, with a backup of the old one beside it, or removes it when nothing but ours was in it.
-    /// Writes nothing without changes. Returns the path of the backup.
+    /// Writes the file at once. Beside it the file is kept as it was before anything of ours; taking cmem out removes that,
+    /// and the file with it when nothing but ours was ever in it. Writes nothing without changes. Returns the path of a
+    /// new backup.
     ///
     /// # Errors
     /// [`InstallError::Write`], or [`InstallError::Changed`] when the file is no longer what was read.
     pub fn apply(&self) -> Result<Option<PathBuf>, InstallError> {
-        match (&self.new, &self.old) {
-            _ if self.changes.is_empty() => Ok(None),
-            (Some(new), old) => file::replace(&self.path, old.as_deref(), new),
-            (None, Some(old)) => file::remove(&self.path, old).map(|()| None),
-            (None, None) => Ok(None),
+        let old = self.old.as_deref();
+        match (self.wish, old) {
+            (Wish::Uninstall, Some(old)) if !self.changes.is_empty() => self.take_out(old)?,
+            (Wish::Install, _) if self.changes.is_empty() => return Ok(None),
+            (Wish::Install, _) if !self.holds_ours => return file::replace(&self.path, old, &self.new),
+            (Wish::Install, _) => {
+                return file::replace_without_backup(&self.path, old, &self.new).map(|()| None);
+            }
+            (Wish::Uninstall, _) => {}
+        }
+        file::remove_backup(&self.path).map(|()| None)
+    }
+
+    fn take_out(&self, old: &str) -> Result<(), InstallError> {
+        // A file that was there before, or lies elsewhere, is not ours to remove.
+        let stays = !self.is_empty || self.path.is_symlink() || file::has_backup(&self.path);
+        match stays {
+            true => file::replace_without_backup(&self.path, Some(old), &self.new),
+            false => file::remove(&self.path, old, &self.top),
         }
     }
 }

@@ -33,8 +33,17 @@ export const Cmem = async ({ directory }) => {
     }
   };
 
+  // Another version may give other shapes.
+  const silent = (hook) => async (...given) => {
+    try {
+      await hook(...given);
+    } catch {
+      // As above.
+    }
+  };
+
   return {
-    "chat.message": async (input, output) => {
+    "chat.message": silent(async (input, output) => {
       const state = session(input.sessionID);
       if (state.parent) return;
       const texts = output.parts.filter((part) => part.type === "text" && !part.synthetic);
@@ -50,13 +59,13 @@ export const Cmem = async ({ directory }) => {
         const id = `${texts[0]?.id ?? "prt_cmem"}${index}`;
         output.parts.push({ id, messageID, sessionID: input.sessionID, type: "text", text, synthetic: true });
       });
-    },
+    }),
     "tool.execute.before": async (input, output) => {
       if (input.tool !== "read") return;
       const answer = cmem("tool.execute.before", input.sessionID, {
         tool: input.tool,
         callID: input.callID,
-        args: output.args,
+        args: output?.args,
       });
       if (answer.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason);
       if (answer.additionalContext) hints.set(input.callID, answer.additionalContext);
@@ -73,7 +82,7 @@ export const Cmem = async ({ directory }) => {
         output.output += `\n\n${hint}`;
       }
     },
-    event: async ({ event }) => {
+    event: silent(async ({ event }) => {
       const about = event.properties ?? {};
       switch (event.type) {
         case "session.created":
@@ -106,6 +115,6 @@ export const Cmem = async ({ directory }) => {
           sessions.delete(about.info.id);
           break;
       }
-    },
+    }),
   };
 };

@@ -20,7 +20,7 @@ fn of(platform: Platform, end: &str, folder: &Path) -> Target {
 }
 
 fn apply(target: Target, platform: Platform, wish: Wish) -> (PathBuf, Vec<Change>) {
-    let plan = AgentPlan::new(target, (platform, PROGRAM), wish).unwrap();
+    let plan = AgentPlan::new(target, Path::new("/"), (platform, PROGRAM), wish).unwrap();
     plan.apply().unwrap();
     (plan.path, plan.changes)
 }
@@ -39,6 +39,10 @@ fn files() -> Vec<(Platform, &'static str, &'static str)> {
             "# mine\nmodel = \"gpt-5\" # keep\n\n[mcp_servers.other]\ncommand = 'x'\n\n[mcp_servers.other.env]\nA = \"1\"\n\n[tui]\nx = \"\"\"\n[mcp_servers.cmem]\n\"\"\"\n",
         ),
         (Platform::Codex, ".codex/config.toml", "mcp_servers = { other = { command = \"x\" } }\n"),
+        (Platform::Codex, ".codex/config.toml", "a = 1\r\n\r\n[tui]\r\nx = \"\"\"\r\ny\"\"\"\r\n"),
+        (Platform::Codex, ".codex/config.toml", "\u{feff}a = 1\n"),
+        (Platform::Codex, ".codex/config.toml", "a = 1\n[tui]\nx = 1"),
+        (Platform::Codex, ".codex/config.toml", "a = 1\n\n[mcp_servers]\n\n[tui]\nx = 1\n# the end\n"),
         (
             Platform::Gemini,
             ".gemini/settings.json",
@@ -102,7 +106,7 @@ fn a_file_that_is_ours_alone_comes_and_goes() {
             assert!(file.is_file(), "{}", file.display());
         }
         for target in all() {
-            let plan = AgentPlan::new(target, (platform, PROGRAM), Wish::Install).unwrap();
+            let plan = AgentPlan::new(target, Path::new("/"), (platform, PROGRAM), Wish::Install).unwrap();
             assert_eq!(plan.changes(), [], "{}", plan.path().display());
             // Rules for the model name no program.
             if !plan.path().ends_with("rules/cmem.md") {
@@ -134,6 +138,7 @@ fn a_moved_program_is_followed_and_what_the_user_added_stays() {
     let parts = hooks.into_iter().chain(server).collect();
     let plan = AgentPlan::new(
         target(folder.path(), "f.json", parts, false),
+        folder.path(),
         (Platform::Cursor, PROGRAM),
         Wish::Install,
     )
@@ -148,7 +153,7 @@ fn a_moved_program_is_followed_and_what_the_user_added_stays() {
     assert_eq!(after["hooks"].get("gone"), None);
     assert_eq!(
         after["mcpServers"]["cmem"],
-        json!({ "command": PROGRAM, "args": ["mcp"], "env": { "A": "1" } })
+        json!({ "command": PROGRAM, "args": ["mcp", "--agent", "cursor"], "env": { "A": "1" } })
     );
     assert_eq!(after["version"], 1);
 }
@@ -158,12 +163,12 @@ fn a_server_of_codex_keeps_what_the_user_set_for_it() {
     let text =
         "[mcp_servers.cmem]\ncommand = \"/old/cmem\" # here\nargs = [\"mcp\"]\nstartup_timeout_sec = 20\n";
     let wanted = json!({ "command": PROGRAM, "args": ["mcp"] });
-    let changed = server::in_toml(text, Some(&wanted)).unwrap();
+    let changed = server::in_toml(text, Some(&wanted), PROGRAM).unwrap();
     assert_eq!(changed.program.as_deref(), Some("/old/cmem"));
     assert!(changed.text.contains("startup_timeout_sec = 20"), "{}", changed.text);
     assert!(changed.text.contains("command = \"/opt/my tools/cmem\""), "{}", changed.text);
-    assert!(server::in_toml(&changed.text, Some(&wanted)).unwrap().change.is_none());
-    assert_eq!(server::in_toml(&changed.text, None).unwrap().text, "");
+    assert!(server::in_toml(&changed.text, Some(&wanted), PROGRAM).unwrap().change.is_none());
+    assert_eq!(server::in_toml(&changed.text, None, PROGRAM).unwrap().text, "");
 }
 
 #[test]
@@ -174,7 +179,7 @@ fn what_cannot_be_understood_is_left_and_named() {
         let file = target.path.clone();
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, text).unwrap();
-        let error = AgentPlan::new(target, (platform, PROGRAM), Wish::Install).unwrap_err();
+        let error = AgentPlan::new(target, Path::new("/"), (platform, PROGRAM), Wish::Install).unwrap_err();
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
         assert!(!error.hint().is_empty());
         fs::remove_file(&file).unwrap();
@@ -246,9 +251,9 @@ proptest! {
             text += "\n[mcp_servers.zz]\ncommand = \"x\"\n";
         }
         let wanted = json!({ "command": PROGRAM, "args": ["mcp"] });
-        let once = server::in_toml(&text, Some(&wanted)).unwrap();
+        let once = server::in_toml(&text, Some(&wanted), PROGRAM).unwrap();
         prop_assert!(once.text.starts_with(&text), "{}", once.text);
-        let gone = server::in_toml(&once.text, None).unwrap().text;
+        let gone = server::in_toml(&once.text, None, PROGRAM).unwrap().text;
         prop_assert_eq!(gone.trim_end(), text.trim_end());
     }
 }

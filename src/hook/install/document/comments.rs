@@ -5,17 +5,12 @@ pub(super) fn blanked(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let (mut at, mut comma) = (0, None);
     while at < bytes.len() {
-        let comment = match (bytes[at], bytes.get(at + 1)) {
-            (b'"', _) => {
-                at = after_string(&bytes, at);
-                comma = None;
-                continue;
-            }
-            (b'/', Some(b'/')) => text[at..].find('\n').map_or(bytes.len(), |end| at + end),
-            (b'/', Some(b'*')) => text[at + 2..].find("*/").map_or(bytes.len(), |end| at + end + 4),
-            _ => at,
-        };
-        if comment > at {
+        if bytes[at] == b'"' {
+            at = after_string(&bytes, at);
+            comma = None;
+            continue;
+        }
+        if let Some(comment) = comment_end(text, at) {
             bytes[at..comment]
                 .iter_mut()
                 .filter(|byte| !matches!(byte, b'\n' | b'\r'))
@@ -37,6 +32,48 @@ pub(super) fn blanked(text: &str) -> String {
     }
     // Whole characters were replaced by blanks.
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Where the comma stands that follows a value which ends at `at`, behind whatever comments.
+pub(super) fn comma_after(text: &str, at: usize) -> Option<usize> {
+    let at = skip(text, at, |byte| byte.is_ascii_whitespace());
+    (text.as_bytes().get(at) == Some(&b',')).then_some(at)
+}
+
+/// Where the last of the comments ends that begin in the line behind `at`; `at` itself without any.
+pub(super) fn line_end(text: &str, at: usize) -> usize {
+    let end = skip(text, at, |byte| matches!(byte, b' ' | b'\t'));
+    at + text[at..end].trim_end().len()
+}
+
+/// Whether nothing but comments follows in the line.
+pub(super) fn is_rest_of_line(text: &str, at: usize) -> bool {
+    text[line_end(text, at)..].trim_start_matches([' ', '\t', '\r']).starts_with('\n')
+}
+
+/// Over comments and what else may be skipped.
+fn skip(text: &str, start: usize, may: impl Fn(u8) -> bool) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        match comment_end(text, at) {
+            Some(end) => at = end,
+            None if may(*byte) => at += 1,
+            None => break,
+        }
+    }
+    at
+}
+
+/// The end of the comment that begins at `at`; a line's end is no part of it.
+fn comment_end(text: &str, at: usize) -> Option<usize> {
+    let rest = text.get(at..)?;
+    if rest.starts_with("//") {
+        let line = rest.split('\n').next().unwrap_or(rest);
+        return Some(at + line.len());
+    }
+    let inner = rest.strip_prefix("/*")?;
+    Some(inner.find("*/").map_or(text.len(), |end| at + end + 4))
 }
 
 fn after_string(bytes: &[u8], start: usize) -> usize {
