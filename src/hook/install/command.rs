@@ -34,10 +34,16 @@ pub(super) fn own_program(command: &str, also: Option<&str>) -> Option<String> {
     own_word(command, also).map(|word| word.text)
 }
 
+/// What stands before and behind the program in such a command.
+pub(super) fn around_program<'a>(command: &'a str, also: Option<&str>) -> Option<(&'a str, &'a str)> {
+    let Word { place, .. } = own_word(command, also)?;
+    Some((&command[..place.start], &command[place.end..]))
+}
+
 /// The same command with `program` in the place of its own; `None` for a command that does not run `cmem hook`.
 pub(super) fn with_program(command: &str, also: Option<&str>, program: &str) -> Option<String> {
-    let Word { place, .. } = own_word(command, also)?;
-    Some(format!("{}{}{}", &command[..place.start], quoted(program), &command[place.end..]))
+    let (before, after) = around_program(command, also)?;
+    Some(format!("{before}{}{after}", quoted(program)))
 }
 
 /// The program that such a command names by an absolute path where there is no file.

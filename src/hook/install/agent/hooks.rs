@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::command::{agent_command, own_program, quoted};
+use super::super::command::{agent_command, around_program, own_program, quoted};
 use super::super::document::{Document, Step};
 use super::super::plan::Change;
 use crate::model::Platform;
@@ -157,26 +157,15 @@ pub(super) fn install(
 /// The command of an entry with `program` in the place of its own. What the user put around it stays, as long as it is
 /// the call that is `wanted` otherwise.
 fn renewed(entry: &Own, program: &str, wanted: &str) -> String {
-    let (command, old) = (entry.command.as_str(), entry.program.as_str());
+    let Some((before, after)) = around_program(&entry.command, Some(&entry.program)) else {
+        return wanted.to_owned();
+    };
     let call = wanted.strip_prefix(&quoted(program)).unwrap_or(wanted);
     let is_end = |text: &str| text.is_empty() || text.starts_with(char::is_whitespace);
-    let spellings = [quoted(old), format!("\"{old}\""), old.replace(' ', "\\ "), old.to_owned()];
-    let found = spellings.iter().find_map(|spelling| {
-        let (before, after) = command.split_once(spelling.as_str())?;
-        (is_end(after) && (before.is_empty() || before.ends_with(char::is_whitespace)))
-            .then_some((before, after))
-    });
-    match found {
-        Some((_, after))
-            if old == program && after.split_once(call).is_some_and(|(_, rest)| is_end(rest)) =>
-        {
-            command.to_owned()
-        }
-        Some((before, after)) if after.split_once(call).is_some_and(|(_, rest)| is_end(rest)) => {
-            format!("{before}{}{after}", quoted(program))
-        }
-        Some((before, _)) => format!("{before}{wanted}"),
-        None => wanted.to_owned(),
+    match after.split_once(call) {
+        Some((_, rest)) if is_end(rest) && entry.program == program => entry.command.clone(),
+        Some((_, rest)) if is_end(rest) => format!("{before}{}{after}", quoted(program)),
+        _ => format!("{before}{wanted}"),
     }
 }
 
