@@ -49,7 +49,7 @@ fn outlined(arguments: &Arguments, caller: &Caller, _: &Paths) -> Result<String,
         search: arguments.text("search").map(str::to_owned).filter(|name| !name.trim().is_empty()),
         limit: arguments.count("limit").unwrap_or(SYMBOLS),
     };
-    printed(|printer| outline::run(&args, printer))
+    printed(|printer| outline::run(&args, &caller.gone, printer))
 }
 
 fn unfolded(arguments: &Arguments, caller: &Caller, _: &Paths) -> Result<String, Failure> {
