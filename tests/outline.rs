@@ -183,7 +183,19 @@ fn an_item_is_unfolded_whole_with_what_stands_above_it() {
     let world = project();
     let whole =
         "src/pool.rs:5-8  fn Pool.get\n    /// One.\n    pub fn get(&self) -> u8 {\n        1\n    }\n";
-    for symbol in ["Pool::get", "Pool.get", "get", "pool.GET", "7"] {
+    for symbol in [
+        "Pool::get",
+        "Pool.get",
+        "get",
+        "pool.GET",
+        "7",
+        "6-8",
+        "#7",
+        "fn get",
+        "get(&self)",
+        "Pool<T>::get",
+        "pub fn get(&self) -> u8",
+    ] {
         assert_eq!(world.cmem(&["unfold", "src/pool.rs", symbol]).ok(), whole, "{symbol}");
     }
     let several = world.cmem(&["unfold", "src/pool.rs", "Pool"]).ok();
@@ -198,7 +210,7 @@ fn an_item_is_unfolded_whole_with_what_stands_above_it() {
             "file": "src/pool.rs", "language": "rust", "plain": null,
             "pieces": [{"kind": "struct", "name": "Pool", "path": "Pool", "depth": 0, "signature": "pub struct Pool",
                         "from_line": 1, "first_line": 2, "last_line": 2, "text": "/// Lends.\npub struct Pool;\n",
-                        "lines_left_out": 0}],
+                        "lines_cut": 0, "lines_left_out": 0}],
             "others": [{"kind": "impl", "name": "Pool", "path": "Pool", "depth": 0, "signature": "impl Pool",
                         "from_line": 4, "first_line": 4, "last_line": 9}],
         })
@@ -216,6 +228,47 @@ fn an_item_is_unfolded_whole_with_what_stands_above_it() {
         plain.starts_with("no items of a language here") && plain.ends_with("line [two]\n[two]\n  b\n  c\n"),
         "{plain}"
     );
+}
+
+#[test]
+fn an_item_of_any_size_is_shown_in_part() {
+    let world = World::new();
+    fs::write(world.project().join("min.js"), "function a(b){return b}".repeat(200_000)).unwrap();
+    fs::write(
+        world.project().join("wide.py"),
+        format!("def f():\n{}", format!("    x = '{}'\n", "a".repeat(289)).repeat(300)),
+    )
+    .unwrap();
+    let minified = world.cmem(&["unfold", "min.js", "1"]).ok();
+    assert!(minified.len() < 3_000, "{} bytes", minified.len());
+    assert!(minified.ends_with("…\n1 line is cut where … stands: it is too long\n"), "{minified}");
+    let piece = &world.cmem(&["unfold", "min.js", "1", "--json"]).json()["pieces"][0];
+    assert_eq!((&piece["lines_cut"], &piece["lines_left_out"]), (&json!(1), &json!(0)));
+    let wide = world.cmem(&["unfold", "wide.py", "f"]).ok();
+    assert!(wide.len() < 61_000 && wide.ends_with("\n101 more lines are left out\n"), "{} bytes", wide.len());
+    let piece = &world.cmem(&["unfold", "wide.py", "f", "--json"]).json()["pieces"][0];
+    assert_eq!((&piece["lines_cut"], &piece["lines_left_out"]), (&json!(0), &json!(101)));
+}
+
+#[test]
+fn files_that_no_grammar_can_be_used_on_are_counted() {
+    let world = project();
+    let write = |name: &str, text: String| fs::write(world.project().join(name), text).unwrap();
+    write("min.js", "function a(b){return b}".repeat(2_000));
+    write("deep.yaml", (0..127).map(|n| format!("{0}k:\n{0}-\n", " ".repeat(n))).collect());
+    write("large.ts", "export const a = 1;\n".repeat(60_000));
+    write("empty.rs", String::new());
+    let said = "3 files could not be read: too large, minified, nested too deeply or too slow to parse\n";
+    let listed = world.cmem(&["outline"]).ok();
+    assert!(listed.contains("src/pool.rs") && listed.ends_with(said), "{listed}");
+    assert!(world.cmem(&["outline", "--search", "pool"]).ok().ends_with(said));
+    for args in [&["outline", ".", "--json"][..], &["outline", "--search", "nothing", "--json"]] {
+        let told = world.cmem(args).json();
+        assert_eq!((&told["files_unread"], &told["is_cut"]), (&json!(3), &json!(false)));
+    }
+    fs::remove_file(world.project().join("min.js")).unwrap();
+    fs::remove_file(world.project().join("large.ts")).unwrap();
+    assert!(world.cmem(&["outline"]).ok().contains("1 file could not be read: "));
 }
 
 #[test]
@@ -284,6 +337,10 @@ fn what_cannot_be_read_is_named() {
             said.contains(&format!("cmem: {}: no.rs does not exist: check the path", command[0])),
             "{said}"
         );
+    }
+    for command in [&["outline", ""][..], &["outline", "", "--search", "x"], &["unfold", "", "x"]] {
+        let said = world.cmem(command).failed(2);
+        assert!(said.contains("the path is empty: name a file"), "{said}");
     }
     assert!(world.cmem(&["unfold", "src", "x"]).failed(1).contains("src is a directory: name a file in it"));
     rustix::fs::mknodat(

@@ -13,7 +13,7 @@ use super::printer::Printer;
 use crate::commands;
 use crate::config::Paths;
 use crate::error::Failure;
-use crate::model::{Caller, Platform};
+use crate::model::{Caller, Gone, Platform};
 
 /// Runs the command that the process was called with.
 pub fn run() -> ExitCode {
@@ -114,7 +114,7 @@ fn execute(cli: &Cli, printer: &mut Printer) -> Result<(), Failure> {
         Command::Get(args) => commands::get::run(args, &Caller::here(), &paths, printer),
         Command::Context(scope) => commands::context::run(scope, &Caller::here(), &paths, printer),
         Command::Report(args) => commands::report::run(args, &paths, printer),
-        Command::Outline(args) => commands::outline::run(args, printer),
+        Command::Outline(args) => commands::outline::run(args, &Gone::default(), printer),
         Command::Unfold(args) => commands::unfold::run(args, printer),
         Command::Remember(args) => commands::remember::run(args, &paths, printer),
         Command::Edit(args) => commands::edit::run(args, &paths, printer),

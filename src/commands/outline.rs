@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Serialize;
 
 use crate::cli::printer::Printer;
 use crate::error::Failure;
+use crate::model::Gone;
 use crate::outline::{self, Found, Listing, Outline, SourceError, TreeError};
 use crate::render;
 
@@ -19,7 +21,7 @@ const WHAT: &str = "outline";
                         shows one item whole.")]
 pub struct OutlineArgs {
     /// A file, or a directory [default: the current one]
-    #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
+    #[arg(value_name = "PATH", value_parser = any_path(), default_value = ".", hide_default_value = true)]
     pub path: PathBuf,
     /// Find symbols of this name in the directory: the name itself, its beginning, a part, its words
     #[arg(long, value_name = "NAME")]
@@ -27,6 +29,11 @@ pub struct OutlineArgs {
     /// At most so many symbols
     #[arg(long, value_name = "N", default_value_t = 50, requires = "search")]
     pub limit: usize,
+}
+
+/// Also an empty one, which is told of in our own words.
+pub(super) fn any_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 #[derive(Serialize)]
@@ -51,18 +58,21 @@ struct OfSearch<'a> {
     found: &'a Found,
 }
 
-/// Runs the command.
+/// Runs the command; the work stops once `gone` is set, and what it gives then is only a part.
 ///
 /// # Errors
 /// [`Failure`] when there is no such file or directory, or it cannot be read.
-pub fn run(args: &OutlineArgs, printer: &mut Printer) -> Result<(), Failure> {
-    if let Some(name) = &args.search {
-        return search(&args.path, name, args.limit, printer);
+pub fn run(args: &OutlineArgs, gone: &Gone, printer: &mut Printer) -> Result<(), Failure> {
+    if args.path.as_os_str().is_empty() {
+        return Err(Failure::usage(WHAT, "the path is empty", "name a file or a directory, or leave it out"));
+    }
+    if args.search.is_some() {
+        return search(args, gone, printer);
     }
     if args.path.is_dir() {
-        return directory(&args.path, printer);
+        return directory(&args.path, gone, printer);
     }
-    let outline = outline::of_file(&args.path).map_err(|error| source_failure(WHAT, &error))?;
+    let outline = outline::of_file(&args.path, gone).map_err(|error| source_failure(WHAT, &error))?;
     if printer.wants_json() {
         printer.json(&OfFile { file: &args.path, outline: &outline });
     } else {
@@ -71,20 +81,25 @@ pub fn run(args: &OutlineArgs, printer: &mut Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-fn directory(directory: &Path, printer: &mut Printer) -> Result<(), Failure> {
-    let listing = outline::tree(directory).map_err(|error| tree_failure(&error))?;
+fn directory(directory: &Path, gone: &Gone, printer: &mut Printer) -> Result<(), Failure> {
+    let listing = outline::tree(directory, gone).map_err(|error| tree_failure(&error))?;
     if printer.wants_json() {
         printer.json(&OfDirectory { directory, listing: &listing });
-    } else if listing.files.is_empty() {
+        return Ok(());
+    }
+    if listing.files.is_empty() {
         printer.talk("no file here that a grammar knows");
-    } else {
-        printer.data(&render::listing(&listing));
+    }
+    let text = render::listing(&listing);
+    if !text.is_empty() {
+        printer.data(&text);
     }
     Ok(())
 }
 
-fn search(directory: &Path, name: &str, limit: usize, printer: &mut Printer) -> Result<(), Failure> {
-    let found = outline::find(directory, name, limit).map_err(|error| tree_failure(&error))?;
+fn search(args: &OutlineArgs, gone: &Gone, printer: &mut Printer) -> Result<(), Failure> {
+    let (directory, name) = (&args.path, args.search.as_deref().unwrap_or_default());
+    let found = outline::find(directory, name, args.limit, gone).map_err(|error| tree_failure(&error))?;
     if printer.wants_json() {
         printer.json(&OfSearch { directory, query: name, found: &found });
         return Ok(());

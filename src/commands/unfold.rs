@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use super::outline::source_failure;
+use super::outline::{any_path, source_failure};
 use crate::cli::printer::Printer;
 use crate::error::Failure;
 use crate::outline::{self, UnfoldError, Unfolded};
@@ -22,7 +22,7 @@ const WHAT: &str = "unfold";
 )]
 pub struct UnfoldArgs {
     /// The file
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = any_path())]
     pub file: PathBuf,
     /// A name, a path (Type.method, Type::method), or a line: the innermost item there
     #[arg(value_name = "SYMBOL", allow_hyphen_values = true)]
@@ -41,6 +41,9 @@ struct OfFile<'a> {
 /// # Errors
 /// [`Failure`] when the file cannot be read, or has nothing of that name.
 pub fn run(args: &UnfoldArgs, printer: &mut Printer) -> Result<(), Failure> {
+    if args.file.as_os_str().is_empty() {
+        return Err(Failure::usage(WHAT, "the path is empty", "name a file"));
+    }
     let unfolded = outline::unfold(&args.file, &args.symbol).map_err(|error| failure(&error))?;
     if printer.wants_json() {
         printer.json(&OfFile { file: &args.file, unfolded: &unfolded });

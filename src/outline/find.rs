@@ -1,16 +1,20 @@
 //! Symbols of a name across a tree.
 
 use std::path::Path;
+use std::sync::Mutex;
 
 use serde::Serialize;
 
-use super::tree::{TreeError, outlines};
-use super::{Item, languages};
+use super::tree::{ALL, Looked, TreeError, outlines};
+use super::{Item, Outline, Until, languages};
+use crate::model::Gone;
 
 /// Most names that are offered instead of one that is not there.
 const NEAR: usize = 5;
 /// What is less alike is another name.
 const LIKENESS: f64 = 0.8;
+/// So often the time is looked at: every so many symbols.
+const ROUND: usize = 256;
 
 /// How a name fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -43,40 +47,84 @@ pub struct Found {
     pub left_out: usize,
     /// Names that are spelled nearly so, if there are no hits.
     pub near: Vec<String>,
+    /// How many files no grammar can be used on: too large, minified, too deep, too slow.
+    pub files_unread: usize,
     /// Whether there are more files than were looked into, or no time was left for them.
     pub is_cut: bool,
 }
 
 /// Looks for symbols of a name, or a path (`Type.method`), in the files of a directory; at most `limit` of them.
-/// Upper and lower case are the same. Keys of data files and headings count too.
+/// Upper and lower case are the same. Keys of data files and headings count too. It stops once `gone` is set.
 ///
 /// # Errors
 /// [`TreeError`] when it is no directory.
-pub fn find(directory: &Path, name: &str, limit: usize) -> Result<Found, TreeError> {
-    let (outlines, is_cut) = outlines(directory)?;
+pub fn find(directory: &Path, name: &str, limit: usize, gone: &Gone) -> Result<Found, TreeError> {
+    let until = Until::after(ALL, gone);
     let wanted = Wanted::new(name);
-    let mut ranked: Vec<(Fit, bool, Hit)> = Vec::new();
-    let mut near: Vec<(f64, String)> = Vec::new();
-    for (file, outline) in outlines {
-        let is_code = languages::is_code(outline.language.unwrap_or_default());
-        for item in outline.items {
-            match wanted.fit(&item) {
-                Some(fit) => ranked.push((fit, !is_code, Hit { file: file.clone(), item })),
-                None if ranked.is_empty() => wanted.note(&item, &mut near),
-                None => {}
-            }
+    let best = Mutex::new(Best::default());
+    let each = |number: usize, file: String, outline: Outline| {
+        let own = wanted.among(number, &file, outline, &until);
+        if let Ok(mut best) = best.lock() {
+            best.add(own, limit);
+        }
+    };
+    let Looked { files_unread, is_cut } = outlines(directory, &until, each)?;
+    let best = best.into_inner().unwrap_or_default();
+    let near = if best.count > 0 { Vec::new() } else { best.near.names() };
+    let left_out = best.count.saturating_sub(limit);
+    let hits = best.hits.into_iter().map(|(_, hit)| hit).collect();
+    Ok(Found { hits, left_out, near, files_unread, is_cut: is_cut || until.is_over() })
+}
+
+/// How well something fits, then whether it is data, then where it stands: which file, which item of it.
+type Rank = (Fit, bool, usize, usize);
+
+/// The best of what was found, and no more of it than is told.
+#[derive(Debug, Default)]
+struct Best {
+    hits: Vec<(Rank, Hit)>,
+    /// How many there were.
+    count: usize,
+    near: Near,
+}
+
+impl Best {
+    fn add(&mut self, other: Self, limit: usize) {
+        self.count += other.count;
+        if !other.hits.is_empty() {
+            self.hits.extend(other.hits);
+            self.hits.sort_by_key(|(rank, _)| *rank);
+            self.hits.truncate(limit);
+        }
+        for (likeness, place, name) in other.near.0 {
+            self.near.note(likeness, place, &name);
         }
     }
-    ranked.sort_by_key(|(fit, is_data, _)| (*fit, *is_data));
-    let left_out = ranked.len().saturating_sub(limit);
-    let hits: Vec<Hit> = ranked.into_iter().take(limit).map(|(.., hit)| hit).collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let near = if hits.is_empty() && left_out == 0 {
-        near.into_iter().take(NEAR).map(|(_, name)| name).collect()
-    } else {
-        Vec::new()
-    };
-    Ok(Found { hits, left_out, near, is_cut })
+}
+
+/// Names that are spelled nearly so, the best first: how much so, which file and item, the name.
+#[derive(Debug, Default)]
+struct Near(Vec<(f64, (usize, usize), String)>);
+
+impl Near {
+    fn note(&mut self, likeness: f64, place: (usize, usize), name: &str) {
+        let is_before = |other: &(f64, (usize, usize), String)| {
+            other.0.total_cmp(&likeness).reverse().then(other.1.cmp(&place)).is_lt()
+        };
+        let at = self.0.partition_point(is_before);
+        match self.0.iter().position(|(.., own)| own == name) {
+            Some(own) if own < at => return,
+            Some(own) => _ = self.0.remove(own),
+            None if at >= NEAR => return,
+            None => {}
+        }
+        self.0.insert(at, (likeness, place, name.to_owned()));
+        self.0.truncate(NEAR);
+    }
+
+    fn names(self) -> Vec<String> {
+        self.0.into_iter().map(|(.., name)| name).collect()
+    }
 }
 
 /// A name that is looked for.
@@ -118,11 +166,25 @@ impl Wanted {
         if has_all(&words(&item.name)) { Some(Fit::Words) } else { in_path() }
     }
 
-    fn note(&self, item: &Item, near: &mut Vec<(f64, String)>) {
-        let likeness = strsim::jaro_winkler(&item.name.to_lowercase(), &self.folded);
-        if likeness >= LIKENESS && !near.iter().any(|(_, name)| *name == item.name) {
-            near.push((likeness, item.name.clone()));
+    /// What fits among the items of one file.
+    fn among(&self, number: usize, file: &str, outline: Outline, until: &Until) -> Best {
+        let is_data = !languages::is_code(outline.language.unwrap_or_default());
+        let mut best = Best::default();
+        for (at, item) in outline.items.into_iter().enumerate() {
+            if at.is_multiple_of(ROUND) && until.is_over() {
+                break;
+            }
+            if let Some(fit) = self.fit(&item) {
+                best.count += 1;
+                best.hits.push(((fit, is_data, number, at), Hit { file: file.to_owned(), item }));
+            } else if best.count == 0 {
+                let likeness = strsim::jaro_winkler(&item.name.to_lowercase(), &self.folded);
+                if likeness >= LIKENESS {
+                    best.near.note(likeness, (number, at), &item.name);
+                }
+            }
         }
+        best
     }
 }
 
@@ -151,11 +213,13 @@ fn words(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    fn fit(wanted: &str, path: &str) -> Option<Fit> {
+    fn item(path: &str) -> Item {
         let name = path.rsplit('.').next().unwrap().to_owned();
-        let item = Item {
+        Item {
             kind: "fn",
             name,
             path: path.to_owned(),
@@ -164,8 +228,57 @@ mod tests {
             from_line: 1,
             first_line: 1,
             last_line: 1,
+        }
+    }
+
+    fn fit(wanted: &str, path: &str) -> Option<Fit> {
+        Wanted::new(wanted).fit(&item(path))
+    }
+
+    /// The items of one file.
+    fn among(wanted: &str, number: usize, paths: &[String], gone: &Gone) -> Best {
+        let outline = Outline {
+            language: Some("rust"),
+            lines: 1,
+            bytes: 1,
+            plain: None,
+            errors: Vec::new(),
+            errors_left_out: 0,
+            items: paths.iter().map(|path| item(path)).collect(),
+            left_out: 0,
         };
-        Wanted::new(wanted).fit(&item)
+        let until = Until::after(Duration::from_secs(60), gone);
+        Wanted::new(wanted).among(number, "a.rs", outline, &until)
+    }
+
+    #[test]
+    fn only_the_best_of_many_are_kept_whichever_file_comes_first() {
+        let gone = Gone::default();
+        let many: Vec<String> = (0..3_000).map(|n| format!("configure_{n}")).collect();
+        let files = [&many[..], &["configurex".to_owned(), "configure_7".to_owned()]];
+        for order in [[0, 1], [1, 0]] {
+            let mut near = Best::default();
+            let mut hits = Best::default();
+            for number in order {
+                near.add(among("configurx", number, files[number], &gone), 3);
+                hits.add(among("configure", number, files[number], &gone), 3);
+                assert!(near.near.0.len() <= NEAR && hits.hits.len() <= 3);
+            }
+            assert_eq!(
+                near.near.names(),
+                ["configurex", "configure_0", "configure_1", "configure_2", "configure_3"]
+            );
+            let names: Vec<&str> = hits.hits.iter().map(|(_, hit)| &*hit.item.name).collect();
+            assert_eq!((names, hits.count), (vec!["configure_0", "configure_1", "configure_2"], 3_002));
+        }
+    }
+
+    #[test]
+    fn nothing_is_compared_for_somebody_who_is_gone() {
+        let gone = Gone::default();
+        gone.set();
+        let best = among("a", 0, &["a".to_owned()], &gone);
+        assert_eq!((best.count, best.near.0.len()), (0, 0));
     }
 
     #[test]

@@ -15,9 +15,11 @@ mod tree;
 mod unfold;
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
+
+use crate::model::Gone;
 
 pub use find::{Found, Hit, find};
 pub use languages::{has_grammar, is_data};
@@ -96,6 +98,28 @@ pub struct Outline {
     pub left_out: usize,
 }
 
+/// When to stop working: at a time, or as soon as nobody waits for it.
+#[derive(Debug, Clone)]
+struct Until {
+    time: Instant,
+    gone: Gone,
+}
+
+impl Until {
+    fn after(patience: Duration, gone: &Gone) -> Self {
+        Self { time: Instant::now() + patience, gone: gone.clone() }
+    }
+
+    /// The same, and no longer than this from now on.
+    fn at_most(&self, patience: Duration) -> Self {
+        Self { time: self.time.min(Instant::now() + patience), gone: self.gone.clone() }
+    }
+
+    fn is_over(&self) -> bool {
+        self.gone.is_set() || Instant::now() >= self.time
+    }
+}
+
 /// What a grammar made of a text.
 #[derive(Debug, Default)]
 struct Parsed {
@@ -104,21 +128,21 @@ struct Parsed {
     errors_left_out: usize,
 }
 
-/// The outline of a file.
+/// The outline of a file; it is not parsed to the end once `gone` is set.
 ///
 /// # Errors
 /// [`SourceError`] when it cannot be read.
-pub fn of_file(path: &Path) -> Result<Outline, SourceError> {
-    Ok(of_source(path, &Source::read(path)?))
+pub fn of_file(path: &Path, gone: &Gone) -> Result<Outline, SourceError> {
+    Ok(of_source(path, &Source::read(path)?, gone))
 }
 
 /// The outline of a text, whose language the path tells. Never fails, and takes at most a few seconds.
-pub fn of_source(path: &Path, source: &Source) -> Outline {
-    bounded(whole(path, source, PATIENCE), MOST_ITEMS)
+pub fn of_source(path: &Path, source: &Source, gone: &Gone) -> Outline {
+    bounded(whole(path, source, &Until::after(PATIENCE, gone)), MOST_ITEMS)
 }
 
 /// The same with every item.
-fn whole(path: &Path, source: &Source, patience: Duration) -> Outline {
+fn whole(path: &Path, source: &Source, until: &Until) -> Outline {
     let language = languages::of(path, source.text());
     let mut outline = Outline {
         language,
@@ -131,7 +155,7 @@ fn whole(path: &Path, source: &Source, patience: Duration) -> Outline {
         left_out: 0,
     };
     if outline.plain.is_none() {
-        match language.ok_or(Plain::UnknownLanguage).and_then(|name| parsed(name, source, patience)) {
+        match language.ok_or(Plain::UnknownLanguage).and_then(|name| parsed(name, source, until)) {
             Ok(parsed) => {
                 outline.plain = parsed.items.is_empty().then_some(Plain::NothingFound);
                 outline.errors = parsed.errors;
@@ -147,15 +171,15 @@ fn whole(path: &Path, source: &Source, patience: Duration) -> Outline {
     outline
 }
 
-fn parsed(language: &str, source: &Source, patience: Duration) -> Result<Parsed, Plain> {
+fn parsed(language: &str, source: &Source, until: &Until) -> Result<Parsed, Plain> {
     if language == languages::MARKDOWN {
         return Ok(Parsed { items: markdown::headings(source.text()), ..Parsed::default() });
     }
     #[cfg(feature = "grammars")]
-    return grammar::parse(language, source.text(), patience);
+    return grammar::parse(language, source.text(), until);
     #[cfg(not(feature = "grammars"))]
     {
-        let _ = patience;
+        let _ = until;
         Err(Plain::NoGrammars)
     }
 }

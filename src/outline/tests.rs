@@ -1,7 +1,7 @@
 use super::*;
 
 fn of(name: &str, text: &str) -> Outline {
-    of_source(Path::new(name), &Source::of_bytes(text.as_bytes().to_vec()))
+    of_source(Path::new(name), &Source::of_bytes(text.as_bytes().to_vec()), &Gone::default())
 }
 
 fn names(outline: &Outline) -> Vec<&str> {
@@ -145,6 +145,91 @@ mod with_grammars {
                 assert!(!text.lines().nth(item.last_line - 1).unwrap().trim().is_empty(), "{name}: {item:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_tree_is_left_as_soon_as_nobody_waits_for_it() {
+        let (here, gone) = (Path::new(FIXTURES), Gone::default());
+        let listing = tree(here, &gone).unwrap();
+        assert!(!listing.files.is_empty() && !listing.is_cut);
+        let found = find(here, "kettle", 5, &gone).unwrap();
+        assert!(!found.hits.is_empty() && !found.is_cut);
+        gone.set();
+        let listing = tree(here, &gone).unwrap();
+        assert!(listing.files.is_empty() && listing.is_cut);
+        let found = find(here, "kettle", 5, &gone).unwrap();
+        assert!(found.hits.is_empty() && found.is_cut);
+    }
+
+    /// Kind, path and signature of each item.
+    fn shown(name: &str, text: &str) -> Vec<String> {
+        let outline = of(name, text);
+        assert_eq!((outline.plain, &outline.errors[..]), (None, &[][..]), "{text}");
+        outline.items.iter().map(|item| format!("{} {}: {}", item.kind, item.path, item.signature)).collect()
+    }
+
+    #[test]
+    fn classes_and_functions_without_a_name_of_their_own_are_listed() {
+        for (text, expected) in [
+            (
+                "export default class extends X { go() {} }",
+                &["class default: export default class extends X", "method default.go: go()"][..],
+            ),
+            (
+                "export default class Named { go() {} }",
+                &["class Named: export default class Named", "method Named.go: go()"],
+            ),
+            ("export default function (a) { b(); }", &["function default: export default function (a)"]),
+            ("export default (a) => a + 1;", &["function default: export default (a)"]),
+            ("module.exports = class Foo { go() {} }", &["class Foo: class Foo", "method Foo.go: go()"]),
+            (
+                "exports.Foo = class extends X { go() {} }",
+                &["class Foo: exports.Foo = class extends X", "method Foo.go: go()"],
+            ),
+            ("const K = class { go() {} }", &["class K: const K = class", "method K.go: go()"]),
+            ("const K = class Inner { go() {} }", &["class K: const K = class Inner", "method K.go: go()"]),
+            (
+                "const all = { K: class { go() {} } }",
+                &["const all: const all", "class all.K: K: class", "method all.K.go: go()"],
+            ),
+        ] {
+            assert_eq!(shown("a.js", text), expected, "{text}");
+            assert_eq!(shown("a.ts", text), expected, "{text}");
+        }
+        let members = ["const a: const a", "function a.go: go: (x: number)", "method a.stop: stop()"];
+        for how in ["as const", "satisfies X", "as const satisfies X"] {
+            let text = format!("const a = {{ go: (x: number) => x, stop() {{}} }} {how};");
+            assert_eq!(shown("a.ts", &text), members, "{how}");
+        }
+    }
+
+    #[test]
+    fn methods_behind_a_call_are_listed() {
+        let text = "class A\n  # One.\n  private def x(a)\n  end\n\n  included do\n    def y; end\n  end\n\n  memoize def z = 1\nend\n";
+        assert_eq!(
+            shown("a.rb", text),
+            ["class A: class A", "def A.x: private def x(a)", "def A.y: def y", "def A.z: memoize def z",]
+        );
+        assert_eq!(of("a.rb", text).items[1].from_line, 2);
+    }
+
+    #[test]
+    fn heredocs_are_no_errors() {
+        let text = "class A\n  Q = <<~SQL\n    SELECT ' #{x}\n  SQL\n  def x(log)\n    log <<1\n    f(<<-A, <<B)\n def (\n    A\n]\nB\n  end\nend\n";
+        assert_eq!(shown("a.rb", text), ["class A: class A", "const A.Q: Q", "def A.x: def x(log)"]);
+    }
+
+    #[test]
+    fn what_is_implemented_for_a_reference_goes_by_its_type() {
+        let text = "impl<'a, T> Show for &'a mut Pool<T> { fn fmt() {} }\nimpl Show for *const Pool {}\n";
+        assert_eq!(
+            shown("a.rs", text),
+            [
+                "impl Pool: impl<'a, T> Show for &'a mut Pool<T>",
+                "fn Pool.fmt: fn fmt()",
+                "impl Pool: impl Show for *const Pool",
+            ]
+        );
     }
 
     #[test]

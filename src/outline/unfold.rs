@@ -5,12 +5,17 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::{Item, Outline, PATIENCE, Plain, Source, SourceError, whole};
+use super::{Item, Outline, PATIENCE, Plain, Source, SourceError, Until, whole};
+use crate::model::Gone;
 
 /// Several of one name are shown as far as they have so many lines together.
 const SEVERAL: usize = 300;
 /// Most lines of one.
 const LONGEST: usize = 2_000;
+/// Most bytes of all that is shown.
+const MOST_BYTES: usize = 60_000;
+/// Most bytes of one line.
+const LONGEST_LINE: usize = 2_000;
 /// Most names that are offered instead of one that is not there.
 const NEAR: usize = 5;
 /// What is less alike is another name.
@@ -48,8 +53,10 @@ pub struct Piece {
     #[serde(flatten)]
     #[expect(missing_docs, reason = "the flattened type is documented")]
     pub item: Item,
-    /// Its lines as they are, the comments and attributes right above included.
+    /// Its lines as they are, the comments and attributes right above included; a very long one ends with `…`.
     pub text: String,
+    /// How many of its lines are cut so.
+    pub lines_cut: usize,
     /// How many of its last lines are not in it.
     pub lines_left_out: usize,
 }
@@ -67,43 +74,104 @@ pub struct Unfolded {
     pub others: Vec<Item>,
 }
 
-/// Finds what a name stands for. `symbol` is a name, a path (`Type.method`, `Type::method`), or a line number: the
-/// innermost item there.
+/// Finds what a name stands for. `symbol` is a name, a path (`Type.method`, `Type::method`), a declaration as the
+/// outline shows it, or a line number (also `4-5`): the innermost item there.
 ///
 /// # Errors
 /// [`UnfoldError`] when the file cannot be read, or has nothing of that name.
 pub fn unfold(path: &Path, symbol: &str) -> Result<Unfolded, UnfoldError> {
     let source = Source::read(path)?;
-    let outline = whole(path, &source, PATIENCE);
+    let outline = whole(path, &source, &Until::after(PATIENCE, &Gone::default()));
     if outline.plain == Some(Plain::Binary) {
         return Err(UnfoldError::Binary { path: path.to_owned() });
     }
-    let found = match symbol.trim().parse::<usize>() {
-        Ok(line) => at_line(&outline, line),
-        Err(_) => named(&outline, symbol),
-    };
+    let found = meant(&outline, symbol);
     if found.is_empty() {
         let near = near(&outline, symbol);
         return Err(UnfoldError::Unknown { path: path.to_owned(), symbol: symbol.to_owned(), near });
     }
     let (shown, others) = chosen(found);
     let lines: Vec<&str> = source.text().split_inclusive('\n').collect();
-    let pieces = shown.into_iter().map(|item| piece(item, &lines)).collect();
+    let mut room = MOST_BYTES;
+    let pieces = shown.into_iter().map(|item| piece(item, &lines, &mut room)).collect();
     let others = others.into_iter().cloned().collect();
     Ok(Unfolded { language: outline.language, plain: outline.plain, pieces, others })
 }
 
-fn piece(item: &Item, lines: &[&str]) -> Piece {
+/// An item with its lines, as far as there is room: bytes that are left for this one and the next.
+fn piece(item: &Item, lines: &[&str], room: &mut usize) -> Piece {
     let first = item.from_line - 1;
-    let end = item.last_line.min(lines.len());
-    let shown = end.min(first + LONGEST);
-    let text: String = lines.get(first..shown).unwrap_or_default().concat();
-    Piece { item: item.clone(), text, lines_left_out: end - shown }
+    let lines = lines.get(first..item.last_line.min(lines.len())).unwrap_or_default();
+    let mut piece = Piece { item: item.clone(), text: String::new(), lines_cut: 0, lines_left_out: 0 };
+    for (number, line) in lines.iter().enumerate() {
+        let bare = line.trim_end_matches(['\r', '\n']);
+        let kept = bare.floor_char_boundary(LONGEST_LINE);
+        let is_cut = kept < bare.len();
+        let shown = if is_cut { kept + '…'.len_utf8() + 1 } else { line.len() };
+        if number == LONGEST || shown > *room {
+            *room = 0;
+            piece.lines_left_out = lines.len() - number;
+            break;
+        }
+        *room -= shown;
+        if is_cut {
+            piece.lines_cut += 1;
+            piece.text.push_str(&bare[..kept]);
+            piece.text.push_str("…\n");
+        } else {
+            piece.text.push_str(line);
+        }
+    }
+    piece
 }
 
-/// The innermost item at a line, its comments included.
-fn at_line(outline: &Outline, line: usize) -> Vec<&Item> {
-    let around = outline.items.iter().filter(|item| (item.from_line..=item.last_line).contains(&line));
+/// What a symbol means: a line, or else a name, what the outline shows of an item, lines as it shows them, or what is
+/// left of a declaration or a call without types and arguments.
+fn meant<'a>(outline: &'a Outline, symbol: &str) -> Vec<&'a Item> {
+    let symbol = symbol.trim();
+    if let Ok(line) = symbol.parse() {
+        return at_lines(outline, line, line);
+    }
+    let shown =
+        || outline.items.iter().filter(|item| !symbol.is_empty() && item.signature == symbol).collect();
+    let at = || span(symbol).map(|(first, last)| at_lines(outline, first, last)).unwrap_or_default();
+    let bare = || named(outline, &bare(symbol));
+    let ways: [&dyn Fn() -> Vec<&'a Item>; 4] = [&|| named(outline, symbol), &shown, &at, &bare];
+    ways.iter().map(|way| way()).find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+/// `4-5`, `#12`, `L12` and `#L4-L5` are lines, first and last.
+fn span(symbol: &str) -> Option<(usize, usize)> {
+    let number = |text: &str| text.trim_start_matches(['#', 'L', ':']).parse::<usize>().ok();
+    match symbol.split_once('-') {
+        Some((first, last)) => Some((number(first)?, number(last)?)),
+        None => number(symbol).map(|line| (line, line)),
+    }
+}
+
+/// The name in `pub fn new(x: u8) -> Self`, `Pool<T>::new` or `class Pool(Base):`.
+fn bare(symbol: &str) -> String {
+    let head = symbol.split('(').next().unwrap_or_default();
+    let mut depth = 0_usize;
+    let mut plain = String::new();
+    for c in head.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' if depth > 0 => depth -= 1,
+            c if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    let end = |c: char| c.is_whitespace() || matches!(c, '{' | '=' | ':' | ';');
+    let name = plain.trim_end_matches(end).rsplit(char::is_whitespace).next().unwrap_or_default();
+    // `Pool::<u8>::new`
+    name.replace("::::", "::")
+}
+
+/// The innermost item around these lines, its comments included.
+fn at_lines(outline: &Outline, first: usize, last: usize) -> Vec<&Item> {
+    let is_around = |item: &&Item| item.from_line <= first && last <= item.last_line && first <= last;
+    let around = outline.items.iter().filter(is_around);
     around.min_by_key(|item| item.last_line - item.from_line).into_iter().collect()
 }
 
@@ -228,8 +296,59 @@ mod tests {
         assert_eq!(lines(&named(&outline, "get")), [10, 60, 80]);
         assert_eq!(lines(&named(&outline, "et")), [0; 0]);
         assert_eq!(lines(&named(&outline, "")), [0; 0]);
-        assert_eq!(lines(&at_line(&outline, 15)), [10]);
-        assert_eq!(lines(&at_line(&outline, 55)), [0; 0]);
+        assert_eq!(lines(&at_lines(&outline, 15, 15)), [10]);
+        assert_eq!(lines(&at_lines(&outline, 55, 55)), [0; 0]);
+    }
+
+    #[test]
+    fn what_the_outline_shows_and_what_people_type_is_understood() {
+        let mut outline = outline(vec![
+            item("struct", "Pool", 1, 3),
+            item("fn", "Pool.new", 10, 20),
+            item("key", "4-5", 30, 31),
+            item("heading", "Use it", 40, 41),
+        ]);
+        outline.items[0].signature = String::from("pub struct Pool<T> where T: Fn(u8) -> u8");
+        for (typed, line) in [
+            ("Pool<T>::new", 10),
+            ("Pool::<Vec<u8>>::new(1)", 10),
+            ("new(x)", 10),
+            ("fn new", 10),
+            ("fn Pool.new", 10),
+            ("pub async fn new(x: impl Fn(u8) -> u8) -> Self {", 10),
+            ("pub struct Pool<T> where T: Fn(u8) -> u8", 1),
+            ("class Pool:", 1),
+            ("1-3", 1),
+            ("#12", 10),
+            ("L12", 10),
+            ("#L12-L13", 10),
+            ("12", 10),
+            ("4-5", 30),
+            ("Use it", 40),
+        ] {
+            assert_eq!(lines(&meant(&outline, typed)), [line], "{typed}");
+        }
+        for typed in ["1-10", "3-1", "(x)", "<T>", "fn", "-", "#", "", "12-", "fn old"] {
+            assert_eq!(lines(&meant(&outline, typed)), [0; 0], "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_piece_has_an_end_in_bytes_too() {
+        let long = "é".repeat(LONGEST_LINE);
+        let text = format!("a\r\n{long}\n{long}");
+        let own: Vec<&str> = text.split_inclusive('\n').collect();
+        let cut = format!("{}…\n", "é".repeat(LONGEST_LINE / 2));
+        let mut room = MOST_BYTES;
+        let whole = piece(&item("fn", "a", 1, 3), &own, &mut room);
+        assert_eq!(whole.text, format!("a\r\n{cut}{cut}"));
+        assert_eq!((whole.lines_cut, whole.lines_left_out), (2, 0));
+        assert_eq!(room, MOST_BYTES - whole.text.len());
+        let mut room = cut.len() + 3;
+        let part = piece(&item("fn", "a", 1, 3), &own, &mut room);
+        assert_eq!((part.text, part.lines_cut, part.lines_left_out), (format!("a\r\n{cut}"), 1, 1));
+        let next = piece(&item("fn", "a", 1, 1), &own, &mut room);
+        assert_eq!((&*next.text, next.lines_left_out), ("", 1));
     }
 
     #[test]

@@ -79,7 +79,14 @@ pub fn unfolded(file: &str, unfolded: &Unfolded) -> String {
     }
     for piece in &unfolded.pieces {
         lines.push(format!("{}  {}", place(&piece.item), named(&piece.item)));
-        lines.push(source(&piece.text));
+        if !piece.text.is_empty() {
+            lines.push(source(&piece.text));
+        }
+        lines.extend(match piece.lines_cut {
+            0 => None,
+            1 => Some(String::from("1 line is cut where … stands: it is too long")),
+            cut => Some(format!("{cut} lines are cut where … stands: they are too long")),
+        });
         if piece.lines_left_out > 0 {
             lines.push(format!("{} more lines are left out", piece.lines_left_out));
         }
@@ -106,6 +113,7 @@ pub fn listing(listing: &Listing) -> String {
             listing.files_left_out
         ));
     }
+    lines.extend(unread(listing.files_unread));
     lines.extend(listing.is_cut.then(cut));
     lines.join("\n")
 }
@@ -122,8 +130,18 @@ pub fn symbols(found: &Found) -> String {
     if found.left_out > 0 {
         lines.push(format!("{} more: --limit shows more", found.left_out));
     }
+    lines.extend(unread(found.files_unread));
     lines.extend(found.is_cut.then(cut));
     lines.join("\n")
+}
+
+fn unread(files: usize) -> Option<String> {
+    const WHY: &str = "too large, minified, nested too deeply or too slow to parse";
+    match files {
+        0 => None,
+        1 => Some(format!("1 file could not be read: {WHY}")),
+        files => Some(format!("{files} files could not be read: {WHY}")),
+    }
 }
 
 fn cut() -> String {
@@ -151,11 +169,11 @@ mod tests {
     #[test]
     fn nothing_in_a_file_reaches_a_terminal_unseen() {
         let evil = "fn f\x1b]0;x\x07()\u{202e}\u{7}";
-        let piece = Piece { item: item(evil), text: format!("\t{evil}\n"), lines_left_out: 2 };
+        let piece = Piece { item: item(evil), text: format!("\t{evil}\n"), lines_cut: 1, lines_left_out: 2 };
         let unfolded_ =
             Unfolded { language: None, plain: None, pieces: vec![piece], others: vec![item(evil)] };
         let hit = Hit { file: String::from("\x1b[2Ja.rs"), item: item(evil) };
-        let found = Found { hits: vec![hit], left_out: 3, near: Vec::new(), is_cut: true };
+        let found = Found { hits: vec![hit], left_out: 3, near: Vec::new(), files_unread: 1, is_cut: true };
         for text in [unfolded("\x1b[1ma.rs", &unfolded_), symbols(&found)] {
             let is_hidden = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || c == '\u{202e}';
             assert!(!text.contains(is_hidden), "{text:?}");
@@ -163,7 +181,7 @@ mod tests {
         }
         assert_eq!(
             unfolded("a.rs", &unfolded_),
-            "a.rs:3-9  fn a.f\n\tfn f()\n2 more lines are left out\nalso a.rs:3-9  fn f(): `cmem unfold a.rs 4`"
+            "a.rs:3-9  fn a.f\n\tfn f()\n1 line is cut where … stands: it is too long\n2 more lines are left out\nalso a.rs:3-9  fn f(): `cmem unfold a.rs 4`"
         );
     }
 }

@@ -50,7 +50,7 @@ fn outlined(arguments: &Arguments, caller: &Caller, paths: &Paths) -> Result<Str
         search: arguments.text("search").map(str::to_owned).filter(|name| !name.trim().is_empty()),
         limit: arguments.count("limit").unwrap_or(SYMBOLS),
     };
-    Ok(clean(&printed(|printer| outline::run(&args, printer))?, paths))
+    Ok(clean(&printed(|printer| outline::run(&args, &caller.gone, printer))?, paths))
 }
 
 fn unfolded(arguments: &Arguments, caller: &Caller, paths: &Paths) -> Result<String, Failure> {

@@ -3,24 +3,43 @@
 
 /// Python keeps two bytes for each indentation, and up to 255 more.
 const PYTHON: usize = 350;
-/// YAML keeps four bytes for each.
+/// YAML keeps four bytes for each; at one column a map and a sequence can open.
 const YAML: usize = 240;
-/// Ruby keeps five bytes for each string around, and each heredoc whose text is still to come with its word.
-const RUBY: usize = 1_000;
-/// The length of such a word is kept in one byte.
-const RUBY_WORD: usize = 250;
 
 /// Whether a text is nested so little that its grammar can be used.
 pub(super) fn fit(language: &str, text: &str) -> bool {
+    let is_shallow = |line: &str| 2 * indentation(line) + indicators(line) <= YAML;
     match language {
-        "python" => text.lines().all(|line| indentation(line) <= PYTHON),
-        "yaml" => text.lines().all(|line| indentation(line) + indicators(line) <= YAML),
-        "ruby" => ruby_state(text) <= RUBY,
+        "python" => deepest(text) <= PYTHON,
+        "yaml" => text.split(['\n', '\r']).all(is_shallow),
         _ => true,
     }
 }
 
-/// Columns before the first sign; no more indentations can be open on a line.
+/// Most columns before the first sign of a line of Python, a line that only goes on with `\` counted into the next one.
+/// Each indentation is larger than the one around it, so that no more of them can be open.
+fn deepest(text: &str) -> usize {
+    let (mut deepest, mut columns) = (0, Some(0));
+    let mut bytes = text.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        columns = match (byte, columns) {
+            // Its grammar takes a comment to end at a zero, too.
+            (b'\n' | b'\r' | b'\x0c' | 0, _) => Some(0),
+            (b' ', Some(columns)) => Some(columns + 1),
+            (b'\t', Some(columns)) => Some(columns + 8),
+            (b'\\', Some(_)) => {
+                bytes.next_if_eq(&b'\r');
+                bytes.next_if_eq(&b'\n');
+                columns
+            }
+            _ => None,
+        };
+        deepest = deepest.max(columns.unwrap_or_default());
+    }
+    deepest
+}
+
+/// Columns before the first sign.
 fn indentation(line: &str) -> usize {
     let blanks = line.bytes().take_while(u8::is_ascii_whitespace);
     blanks.map(|blank| if blank == b'\t' { 8 } else { 1 }).sum()
@@ -28,50 +47,16 @@ fn indentation(line: &str) -> usize {
 
 /// What can open a block within a line.
 fn indicators(line: &str) -> usize {
-    let is_end = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == 0 || byte.is_ascii_whitespace());
     let bytes = line.as_bytes();
-    let opens = |at: &usize| matches!(bytes[*at], b'-' | b'?' | b':') && is_end(bytes.get(at + 1));
-    (0..bytes.len()).filter(opens).count()
-}
-
-/// How many bytes the state can take, from the deepest `#{`, the most `<<` on a line and the longest word behind one.
-fn ruby_state(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    let (mut heredocs, mut most, mut longest) = (0, 0, 0);
-    let bytes = text.as_bytes();
-    for at in 0..bytes.len() {
-        match bytes[at..] {
-            [b'\n', ..] => heredocs = 0,
-            [b'#', b'{', ..] => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            [b'}', ..] => depth = depth.saturating_sub(1),
-            [b'<', b'<', ref rest @ ..] => {
-                let word = word_length(rest);
-                heredocs += usize::from(word > 0);
-                most = most.max(heredocs);
-                longest = longest.max(word);
-            }
-            _ => {}
+    let opens = |at: &usize| match bytes[*at] {
+        b'-' | b'?' | b':' => is_end(bytes.get(at + 1)),
+        b'|' | b'>' => {
+            is_end(bytes.get(at + 1)) || bytes[at + 1].is_ascii_digit() || b"+-".contains(&bytes[at + 1])
         }
-    }
-    if longest > RUBY_WORD {
-        return usize::MAX;
-    }
-    2 + 5 * deepest + (deepest + 1) * most * (4 + longest)
-}
-
-/// A word in quotes may go on over several lines.
-fn word_length(rest: &[u8]) -> usize {
-    let rest = rest.strip_prefix(b"-").or(rest.strip_prefix(b"~")).unwrap_or(rest);
-    match rest.first() {
-        Some(quote @ (b'"' | b'\'' | b'`')) => rest[1..].iter().take_while(|byte| *byte != quote).count() + 1,
-        _ => rest
-            .iter()
-            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_' || !byte.is_ascii())
-            .count(),
-    }
+        _ => false,
+    };
+    (0..bytes.len()).filter(opens).count()
 }
 
 #[cfg(test)]
@@ -91,11 +76,13 @@ mod tests {
             ("python", nested("if a:", 300), true),
             ("python", nested("if a:", 400), false),
             ("python", "\t".repeat(50), false),
-            ("ruby", "x = <<~SQL + \"#{a} #{b}\"\n  text\nSQL\nlist << item\n".repeat(500), true),
-            ("ruby", format!("x = <<{}\n", "A".repeat(1_019)), false),
-            ("ruby", format!("x = <<'a\n{}'\n", "b\n".repeat(130)), false),
-            ("ruby", "\"#{".repeat(300), false),
-            ("ruby", "f(<<A, <<A, <<A, <<A)\n".replace("<<A", &"<<'A B', ".repeat(40)), false),
+            ("yaml", nested("k:\n-", 50), true),
+            ("yaml", (0..127).map(|n| format!("{0}k:\n{0}-\n", " ".repeat(n))).collect(), false),
+            ("yaml", format!("a:\r{}b:", " ".repeat(130)), false),
+            ("yaml", "| ".repeat(300), false),
+            ("python", format!("if a:\n{}b\n", format!("{}\\\n", " ".repeat(300)).repeat(3)), false),
+            ("python", format!("if a:\n{}b\n", format!("{}\\\r\n", " ".repeat(300)).repeat(3)), false),
+            ("python", format!("a = \\\n{}b\n{}# c\n", " ".repeat(300), "x\t".repeat(300)), true),
             ("rust", nested("fn", 1_000), true),
         ] {
             assert_eq!(fit(language, &text), expected, "{language}: {}", &text[..text.len().min(60)]);

@@ -3,6 +3,7 @@
 //! `rules.rs` says what can be said of a language, the files beside it say it of each, `walk.rs` applies it.
 
 mod data;
+mod heredocs;
 mod limits;
 mod managed;
 mod name;
@@ -13,13 +14,13 @@ mod systems;
 mod walk;
 mod web;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use tree_sitter::{Language, Node, ParseOptions, Parser, Tree};
 
 use self::rules::Rules;
-use super::{Parsed, Plain};
+use super::{Parsed, Plain, Until};
 
 /// Most places of errors that are named.
 const MOST_ERRORS: usize = 5;
@@ -27,15 +28,16 @@ const MOST_ERRORS: usize = 5;
 const DEEPEST: usize = 300;
 
 /// The items of a text, and what of it could not be read.
-pub(super) fn parse(language: &str, text: &str, patience: Duration) -> Result<Parsed, Plain> {
+pub(super) fn parse(language: &str, text: &str, until: &Until) -> Result<Parsed, Plain> {
     let (grammar, rules) = of(language).ok_or(Plain::NoGrammars)?;
     if !limits::fit(language, text) {
         return Err(Plain::TooDeep);
     }
-    let deadline = Instant::now() + patience;
-    let tree = tree(&grammar, text, deadline).ok_or(Plain::TooSlow)?;
+    // What is listed is shown as it was written; both have the same bytes at the same places.
+    let read = if language == "ruby" { heredocs::blanked(text) } else { Cow::Borrowed(text) };
+    let tree = tree(&grammar, &read, until).ok_or(Plain::TooSlow)?;
     let (errors, errors_left_out) = errors(&tree);
-    Ok(Parsed { items: walk::items(&tree, text, rules, deadline)?, errors, errors_left_out })
+    Ok(Parsed { items: walk::items(&tree, text, rules, until)?, errors, errors_left_out })
 }
 
 /// A grammar and what is to be known of it.
@@ -69,13 +71,13 @@ fn of(language: &str) -> Option<(Language, &'static Rules)> {
     Some((grammar.into(), rules))
 }
 
-/// `None` when the deadline passed first.
-fn tree(grammar: &Language, text: &str, deadline: Instant) -> Option<Tree> {
+/// `None` when the time was over first.
+fn tree(grammar: &Language, text: &str, until: &Until) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
-    let mut in_time = |_: &tree_sitter::ParseState| match Instant::now() < deadline {
-        true => ControlFlow::Continue(()),
-        false => ControlFlow::Break(()),
+    let mut in_time = |_: &tree_sitter::ParseState| match until.is_over() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     };
     let options = ParseOptions::new().progress_callback(&mut in_time);
     let bytes = text.as_bytes();
@@ -120,7 +122,23 @@ fn last_row(node: &Node<'_>) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::model::Gone;
+
+    fn parse(language: &str, text: &str, patience: Duration) -> Result<Parsed, Plain> {
+        super::parse(language, text, &Until::after(patience, &Gone::default()))
+    }
+
+    #[test]
+    fn no_parse_goes_on_for_somebody_who_is_gone() {
+        let gone = Gone::default();
+        gone.set();
+        let until = Until::after(Duration::from_secs(60), &gone);
+        let text = "fn f() {}\n".repeat(20_000);
+        assert_eq!(super::parse("rust", &text, &until).map(|_| ()), Err(Plain::TooSlow));
+    }
 
     #[test]
     fn no_parse_goes_on_after_its_deadline() {
@@ -132,6 +150,18 @@ mod tests {
     fn depth_is_no_danger() {
         let indented =
             |line: &str| (0..3_000).map(|depth| format!("{}{line}\n", " ".repeat(depth))).collect::<String>();
+        // Deeper than any of its lines looks.
+        let continued = |many: usize| {
+            let deep = |depth: usize| {
+                format!(
+                    "{}{}",
+                    format!("{}\\\n", " ".repeat(300)).repeat(depth / 300),
+                    " ".repeat(depth % 300)
+                )
+            };
+            let lines: String = (0..many).map(|depth| format!("{}if a:\n", deep(depth))).collect();
+            format!("{lines}{}x = \"s\"\n", deep(many))
+        };
         for (language, text) in [
             ("json", "[".repeat(50_000)),
             ("json", "{\"a\":".repeat(50_000)),
@@ -149,15 +179,19 @@ mod tests {
             ("html", "<div id=a>".repeat(50_000)),
             ("html", format!("<{}>", "a".repeat(50_000))),
             ("css", "@media a {".repeat(20_000)),
+            ("yaml", (0..127).map(|depth| format!("{0}k:\n{0}-\n", " ".repeat(depth))).collect()),
+            ("yaml", (0..255).map(|depth| format!("{0}k:\n{0}-\n", " ".repeat(depth % 60))).collect()),
             ("yaml", "[".repeat(20_000)),
             ("yaml", "- ".repeat(20_000)),
             ("yaml", indented("a:")),
             ("yaml", (0..230).map(|depth| format!("{}- a:\n", " ".repeat(depth))).collect()),
             ("python", indented("if a:")),
             ("python", "f\"{".repeat(20_000)),
+            ("python", continued(700)),
             ("scala", indented("object A:")),
             ("ruby", "<<A ".repeat(5_000)),
             ("ruby", format!("x = <<{}\n", "A".repeat(1_019))),
+            ("ruby", format!("<<A\n#{{<<'x y'e<<'x y'(<<'x (<<''{}\nA\nx y\nx (<<\n", "%[".repeat(190))),
             ("ruby", "%w(".repeat(20_000)),
             ("bash", "cat <<A ".repeat(5_000)),
             ("bash", "$(".repeat(20_000)),

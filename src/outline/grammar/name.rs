@@ -73,7 +73,7 @@ fn text_of(node: &Node<'_>, text: &str) -> String {
 
 /// `Type::method` has two parts; a quoted name has one.
 fn parts(rules: &Rules, node: &Node<'_>, text: &str) -> Vec<String> {
-    let name = text_of(node, text);
+    let name = text_of(&referred(*node), text);
     let bare = name.trim_matches(['"', '\'', '`']);
     if bare.len() < name.len() || node.kind().starts_with("operator") {
         return vec![bare.to_owned()];
@@ -86,6 +86,18 @@ fn parts(rules: &Rules, node: &Node<'_>, text: &str) -> Vec<String> {
         .map(str::to_owned)
         .collect();
     if parts.is_empty() { vec![bare] } else { parts }
+}
+
+/// What is implemented for `&mut Pool` goes by `Pool`.
+fn referred(mut node: Node<'_>) -> Node<'_> {
+    for _ in 0..FARTHEST {
+        let inner = node.child_by_field_name("type");
+        match inner.filter(|_| matches!(node.kind(), "reference_type" | "pointer_type")) {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    node
 }
 
 /// `Vec<T>` is `Vec`.

@@ -19,6 +19,8 @@ pub(super) struct Rules {
     pub cuts_in: &'static [&'static str],
     /// Nodes that are functions: as values they make an item of what they are assigned to.
     pub functions: &'static [&'static str],
+    /// Nodes that are types: as values they are shown up to their bodies.
+    pub types: &'static [&'static str],
     /// What separates the parts of a name (`Type::method`).
     pub separators: &'static [char],
     /// How many items may lie in each other.
@@ -35,6 +37,7 @@ pub(super) const NONE: Rules = Rules {
     cuts: &["body", "value"],
     cuts_in: &[],
     functions: &[],
+    types: &[],
     separators: &[],
     deepest: 20,
 };
@@ -90,6 +93,8 @@ pub(super) enum When {
     TopOr(&'static str),
     /// It has such a child.
     Has(&'static str),
+    /// It has such a child, and that has no name.
+    Nameless(&'static str),
     /// Its declarator is that of a function.
     Callable,
 }

@@ -37,7 +37,18 @@ pub(super) const RUBY: Rules = Rules {
         open("call", "test")
             .named(Name::Call(&["describe", "context", "it", "specify", "feature", "scenario"])),
     ],
-    through: &["body_statement", "singleton_class", "do_block", "block", "block_body", "program"],
+    // A call: `private def`, `included do`.
+    through: &[
+        "body_statement",
+        "singleton_class",
+        "call",
+        "argument_list",
+        "do_block",
+        "block",
+        "block_body",
+        "program",
+    ],
+    wrappers: &["call", "argument_list"],
     cuts: &["body", "right", "end"],
     separators: &[':'],
     ..NONE

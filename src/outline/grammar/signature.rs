@@ -62,10 +62,10 @@ fn tidy(line: &str) -> String {
     line.replace("( ", "(").replace(", )", ")").replace(" )", ")").replace(" ,", ",")
 }
 
-/// Where a signature ends: at the body or the value, of a function as a value at that one's body.
+/// Where a signature ends: at the body or the value, of a function or a type as a value at that one's body.
 fn end(rules: &Rules, node: &Node<'_>) -> Option<usize> {
-    if let Some(function) = function_in(node, rules) {
-        return first_cut(rules, &function).or(Some(function.end_byte()));
+    if let Some(value) = value_in(node, rules.functions).or_else(|| value_in(node, rules.types)) {
+        return first_cut(rules, &value).or(Some(value.end_byte()));
     }
     first_cut(rules, node)
 }
@@ -92,17 +92,17 @@ fn first_cut(rules: &Rules, node: &Node<'_>) -> Option<usize> {
     }
 }
 
-/// A function that is the value of a node: a child, or a child of that.
-pub(super) fn function_in<'tree>(node: &Node<'tree>, rules: &Rules) -> Option<Node<'tree>> {
-    let is_function = |node: &Node<'_>| rules.functions.contains(&node.kind());
+/// A function or a type of these kinds that is the value of a node: a child, or one in a list.
+pub(super) fn value_in<'tree>(node: &Node<'tree>, kinds: &[&str]) -> Option<Node<'tree>> {
+    let is_value = |node: &Node<'_>| kinds.contains(&node.kind());
     let mut cursor = node.walk();
     for child in node.named_children(&mut cursor) {
-        if is_function(&child) {
+        if is_value(&child) {
             return Some(child);
         }
         if child.kind() == "expression_list" {
             let mut inner = child.walk();
-            if let Some(found) = child.named_children(&mut inner).find(is_function) {
+            if let Some(found) = child.named_children(&mut inner).find(is_value) {
                 return Some(found);
             }
         }

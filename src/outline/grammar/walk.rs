@@ -1,19 +1,17 @@
 //! From a tree to its items.
 
-use std::time::Instant;
-
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use super::rules::{Rule, Rules, When};
 use super::{DEEPEST, last_row, name, signature};
-use crate::outline::{Item, Plain};
+use crate::outline::{Item, Plain, Until};
 
 /// So often the time is looked at: every so many nodes.
 const ROUND: usize = 1_024;
 
 /// The items of a tree, in the order of the text.
-pub(super) fn items(tree: &Tree, text: &str, rules: &Rules, deadline: Instant) -> Result<Vec<Item>, Plain> {
-    let mut walk = Walk { text, rules, deadline, seen: 0, items: Vec::new() };
+pub(super) fn items(tree: &Tree, text: &str, rules: &Rules, until: &Until) -> Result<Vec<Item>, Plain> {
+    let mut walk = Walk { text, rules, until, seen: 0, items: Vec::new() };
     let mut cursor = tree.walk();
     walk.children(&mut cursor, &Place::default())?;
     Ok(walk.items)
@@ -27,6 +25,8 @@ struct Place<'tree> {
     /// How many nodes are around.
     nodes: usize,
     in_block: bool,
+    /// First and last row of the comments above what begins where the node does.
+    above: Option<(usize, usize)>,
     /// What stands around a single item, and the row where the comments above it begin.
     wrapped: Option<(Node<'tree>, usize)>,
 }
@@ -34,7 +34,7 @@ struct Place<'tree> {
 struct Walk<'a> {
     text: &'a str,
     rules: &'a Rules,
-    deadline: Instant,
+    until: &'a Until,
     seen: usize,
     items: Vec<Item>,
 }
@@ -46,11 +46,11 @@ impl Walk<'_> {
             return Ok(());
         }
         // First and last row of the comments and attributes right above.
-        let mut above: Option<(usize, usize)> = None;
+        let mut above = place.above;
         let mut before = None;
         loop {
             self.seen += 1;
-            if self.seen.is_multiple_of(ROUND) && Instant::now() >= self.deadline {
+            if self.seen.is_multiple_of(ROUND) && self.until.is_over() {
                 return Err(Plain::TooSlow);
             }
             let node = cursor.node();
@@ -95,8 +95,10 @@ impl Walk<'_> {
         if node.is_error() || self.rules.through.contains(&kind) {
             let is_wrapper = self.rules.wrappers.contains(&kind) && self.is_single(&node);
             let around = place.wrapped.unwrap_or((node, from));
+            let first = node.start_position().row;
             let inside = Place {
                 nodes: place.nodes + 1,
+                above: (from < first).then(|| (from, first - 1)),
                 in_block: place.in_block || self.rules.blocks.contains(&kind),
                 wrapped: is_wrapper.then_some(around),
                 ..place.clone()
@@ -135,8 +137,8 @@ impl Walk<'_> {
             // What lies in it lies one level deeper, however many parts its own name has.
             let mut around = place.path.clone();
             around.push(path[place.path.len()..].join("."));
-            let inside =
-                Place { path: around, nodes: place.nodes + 1, in_block: place.in_block, wrapped: None };
+            let nodes = place.nodes + 1;
+            let inside = Place { path: around, nodes, in_block: place.in_block, ..Place::default() };
             self.children(cursor, &inside)?;
         }
         Ok(true)
@@ -144,13 +146,15 @@ impl Walk<'_> {
 
     fn holds(&self, rule: &Rule, node: &Node<'_>, place: &Place<'_>) -> bool {
         let is_top = || place.path.is_empty() && !place.in_block;
-        let is_function = || signature::function_in(node, self.rules).is_some();
+        let is_function = || signature::value_in(node, self.rules.functions).is_some();
         match rule.when {
             When::Always => true,
             When::Top => is_top(),
             When::Function => is_function(),
             When::TopOr(child) => is_top() || signature::has(node, child),
             When::Has(child) => signature::has(node, child),
+            When::Nameless(child) => signature::value_in(node, &[child])
+                .is_some_and(|child| child.child_by_field_name("name").is_none()),
             When::Callable => name::is_callable(node),
         }
     }

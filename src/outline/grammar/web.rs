@@ -11,6 +11,8 @@ pub(super) const SCRIPT: Rules = Rules {
         leaf("function_signature", "function"),
         open("class_declaration", "class"),
         open("abstract_class_declaration", "class"),
+        // As a value: it goes by what it is assigned to where it lies in that, or has no name of its own.
+        open("class", "class").when(When::Top),
         open("interface_declaration", "interface"),
         leaf("enum_declaration", "enum"),
         leaf("type_alias_declaration", "type"),
@@ -23,14 +25,24 @@ pub(super) const SCRIPT: Rules = Rules {
         leaf("public_field_definition", "method").when(When::Function),
         leaf("field_definition", "method").named(Name::Field("property")).when(When::Function),
         leaf("variable_declarator", "function").named(Name::Of("name", &["identifier"])).when(When::Function),
+        open("variable_declarator", "class")
+            .named(Name::Of("name", &["identifier"]))
+            .when(When::Has("class")),
         open("variable_declarator", "const").named(Name::Of("name", &["identifier"])).when(When::Top),
         leaf("assignment_expression", "function")
             .named(Name::Of("left", &["identifier", "member_expression"]))
             .when(When::Function),
+        open("assignment_expression", "class")
+            .named(Name::Of("left", &["identifier", "member_expression"]))
+            .when(When::Nameless("class")),
         leaf("pair", "function").named(Name::Field("key")).when(When::Function),
+        open("pair", "class").named(Name::Field("key")).when(When::Has("class")),
+        leaf("export_statement", "function").named(Name::Fixed("default")).when(When::Function),
+        open("export_statement", "class").named(Name::Fixed("default")).when(When::Nameless("class")),
         open("call_expression", "test").named(Name::Call(TESTS)),
     ],
     through: &[
+        "class",
         "class_body",
         "interface_body",
         "object_type",
@@ -43,6 +55,8 @@ pub(super) const SCRIPT: Rules = Rules {
         "assignment_expression",
         "call_expression",
         "parenthesized_expression",
+        "as_expression",
+        "satisfies_expression",
         "unary_expression",
         "arguments",
         "function_expression",
@@ -64,6 +78,7 @@ pub(super) const SCRIPT: Rules = Rules {
     attached: &["comment", "decorator"],
     cuts: &["body", "value", "right"],
     functions: &["arrow_function", "function_expression", "generator_function"],
+    types: &["class"],
     separators: &['.'],
     ..NONE
 };
