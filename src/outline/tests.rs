@@ -35,6 +35,16 @@ fn what_cannot_be_parsed_says_why() {
     }
 }
 
+#[test]
+fn a_listing_keeps_no_more_of_a_file_than_it_tells() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.md"), "# a\n".repeat(10_000)).unwrap();
+    let listing = tree(dir.path(), &Gone::default()).unwrap();
+    let file = &listing.files[0];
+    assert_eq!((file.items.len(), file.left_out), (25, 9_975));
+    assert!(file.items.capacity() < 100, "{}", file.items.capacity());
+}
+
 #[cfg(not(feature = "grammars"))]
 #[test]
 fn without_grammars_there_are_lines_and_headings() {

@@ -103,7 +103,9 @@ pub fn tree(directory: &Path, gone: &Gone) -> Result<Listing, TreeError> {
 fn listed(file: String, outline: Outline) -> Listed {
     let found = outline.items.len();
     let top = outline.items.into_iter().filter(|item| item.depth == 0);
-    let items: Vec<Item> = top.take(OF_ONE).collect();
+    let mut items: Vec<Item> = top.take(OF_ONE).collect();
+    // The room of all of them would stay otherwise.
+    items.shrink_to_fit();
     let left_out = found - items.len();
     Listed { file, language: outline.language.unwrap_or_default(), lines: outline.lines, items, left_out }
 }
