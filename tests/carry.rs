@@ -594,3 +594,15 @@ fn a_team_shares_a_memory_through_git() {
     assert_eq!(bob.git(&bobs, &["status", "--porcelain"]), "");
     assert_eq!(ana.git(&pages, &["status", "--porcelain"]), "");
 }
+
+#[test]
+fn what_a_link_leads_to_is_written() {
+    let world = World::new();
+    let _ = world.remember(&["Releases are cut on Tuesdays."]);
+    let (link, real) = (world.path("link.jsonl"), world.path("real.jsonl"));
+    fs::write(&real, "old").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let _ = world.cmem(&["export", link.to_str().unwrap()]).ok();
+    assert!(fs::read_to_string(&real).unwrap().contains("Releases are cut on Tuesdays"));
+    assert!(link.is_symlink());
+}

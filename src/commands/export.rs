@@ -1,13 +1,12 @@
 //! `cmem export`: the memory, or a part of it, to take along.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 
 use clap::{Args, ValueEnum};
 
-use super::reader;
+use super::{output, reader};
 use crate::cli::args::{KindName, ScopeArgs, StatusName};
 use crate::cli::printer::Printer;
 use crate::cli::progress;
@@ -205,20 +204,8 @@ fn to_lines(
                     "name a file, or say --format markdown",
                 ));
             }
-            // What is no file, such as a pipe, is written to; a file is replaced when all is written.
-            let direct = file.exists() && !file.is_file();
-            let mut name = file.as_os_str().to_owned();
-            name.push(format!(".{}", process::id()));
-            let temporary = if direct { file.to_owned() } else { PathBuf::from(name) };
-            let outcome = to_file(store, selection, cleaner, &temporary, &mut progress).and_then(|written| {
-                if !direct {
-                    fs::rename(&temporary, file)?;
-                }
-                Ok(written)
-            });
-            if outcome.is_err() && !direct {
-                let _ = fs::remove_file(&temporary);
-            }
+            let outcome =
+                output::to_file(file, |file| to_file(store, selection, cleaner, file, &mut progress));
             outcome.map_err(|error| fail(&error))?
         }
     };

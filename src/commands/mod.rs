@@ -19,6 +19,7 @@ pub mod install;
 pub mod mcp;
 pub mod mode;
 pub mod outline;
+mod output;
 pub mod pin;
 pub mod project;
 pub mod prune;

@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process;
 
 use clap::{Args, ValueEnum};
 
-use super::reader;
+use super::{output, reader};
 use crate::cli::args::ScopeArgs;
 use crate::cli::printer::Printer;
 use crate::cli::when::{self, Week};
@@ -153,27 +152,14 @@ fn narrative(report: &Report, paths: &Paths, printer: &mut Printer) -> Result<Op
     }
 }
 
-/// A file is replaced when all is written. What is no file, such as a pipe, is written to, and so is what a link leads
-/// to: `/dev/stdout` is one.
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     if file.is_dir() {
         return Err(Failure::usage(WHAT, format!("{} is a folder", file.display()), "name a file"));
     }
-    let fail = |error| {
+    output::to_file(file, |file| fs::write(file, text)).map_err(|error| {
         let why = format!("{}: {error}", file.display());
         Failure::new(WHAT, why, "check that its folder is there, and its permissions")
-    };
-    if file.is_symlink() || file.exists() && !file.is_file() {
-        return fs::write(file, text).map_err(fail);
-    }
-    let mut name = file.as_os_str().to_owned();
-    name.push(format!(".{}", process::id()));
-    let temporary = PathBuf::from(name);
-    let outcome = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, file));
-    if outcome.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    outcome.map_err(fail)
+    })
 }
 
 fn drain_failure(error: DrainError) -> Failure {
