@@ -6,7 +6,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::common::client::{self, Client, REFERENCE};
+use crate::common::client::{self, last_result, with_each_client};
 use crate::common::world::binary;
 use crate::common::{AgentApi, Step, World};
 
@@ -54,24 +54,6 @@ fn the_official_client_finds_its_way() {
     assert_eq!((&seen["after"], &seen["left"]), (&json!({}), &json!(true)), "{seen}");
 }
 
-/// Runs `test` with the reference client and with the newest one, as far as they are installed.
-fn with_each_client(test: fn(&Client)) {
-    match Client::find(REFERENCE) {
-        Some(client) => test(&client),
-        None => println!("SKIPPED: Claude Code {REFERENCE} is not installed; scripts/get-client {REFERENCE}"),
-    }
-    match Client::newest() {
-        Some(client) => test(&client),
-        None => println!("SKIPPED: no newer Claude Code is installed; scripts/get-client newest"),
-    }
-}
-
-/// The last message of a request: what became of the calls before it.
-fn last(api: &AgentApi, turn: usize) -> String {
-    let turns = api.turns();
-    turns[turn]["messages"].as_array().and_then(|all| all.last()).map(Value::to_string).unwrap_or_default()
-}
-
 /// Names of the tools that a request offers the model.
 fn offered(turn: &Value) -> Vec<&str> {
     turn["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect()
@@ -104,15 +86,15 @@ fn the_model_searches_and_then_gets_what_matters() {
             turns[0].to_string().contains("Index first, then expand"),
             "{version}: the instructions arrive"
         );
-        let rows = last(&api, 1);
+        let rows = last_result(&api, 1);
         assert!(rows.contains("Monday deploys") && !rows.contains("zirconium-4"), "{version}: {rows}");
-        let whole = last(&api, 2);
+        let whole = last_result(&api, 2);
         assert!(whole.contains("zirconium-4"), "{version}: {whole}");
-        let kept = last(&api, 3);
+        let kept = last_result(&api, 3);
         assert!(kept.contains("remembered in project project"), "{version}: {kept}");
         let memory = world.cmem(&["get", "--json", "2"]).json()[0].clone();
         assert_eq!(memory["session"].as_str().map(str::len), Some(36), "{version}: {memory}");
-        let resource = last(&api, 4);
+        let resource = last_result(&api, 4);
         assert!(
             resource.contains("cmem://context") && !resource.contains("is_error"),
             "{version}: {resource}"
@@ -144,7 +126,7 @@ fn the_tools_are_offered_or_found() {
         client.run(&world, &api, &project, "What do we know?", &[]);
         let turns = api.turns();
         let names = offered(&turns[0]);
-        let found = last(&api, 1);
+        let found = last_result(&api, 1);
         let version = &client.version;
         if names.contains(&"ToolSearch") {
             assert!(!names.contains(&"mcp__cmem__search"), "{version}: {names:?}");

@@ -5,20 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::common::client::{Client, REFERENCE, long_script};
+use crate::common::client::{Client, last_result, long_script, with_each_client};
 use crate::common::{AgentApi, Outage, Step, World, wait_for};
-
-/// Runs `test` with the reference client and with the newest one, as far as they are installed.
-pub fn with_each_client(test: fn(&Client)) {
-    match Client::find(REFERENCE) {
-        Some(client) => test(&client),
-        None => println!("SKIPPED: Claude Code {REFERENCE} is not installed; scripts/get-client {REFERENCE}"),
-    }
-    match Client::newest() {
-        Some(client) => test(&client),
-        None => println!("SKIPPED: no newer Claude Code is installed; scripts/get-client newest"),
-    }
-}
 
 /// Everything that the model was shown in one request, as text.
 pub fn shown(turn: &Value) -> String {
@@ -108,15 +96,6 @@ fn taught_about(world: &World, api: &AgentApi, client: &Client, bytes: usize) ->
     });
     world.wait_for_drainers();
     file
-}
-
-/// Says how the last call went, as the model was told: the last message of a request.
-fn last_result(api: &AgentApi, turn: usize) -> String {
-    api.turns()[turn]["messages"]
-        .as_array()
-        .and_then(|all| all.last())
-        .map(Value::to_string)
-        .unwrap_or_default()
 }
 
 #[test]

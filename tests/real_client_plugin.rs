@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::common::client::Client;
+use crate::common::client::{Client, with_each_client};
 use crate::common::{AgentApi, Step, World, wait_for};
-use crate::real_client::{shown, walk, with_each_client};
+use crate::real_client::{shown, walk};
 
 const SKILLS: [&str; 7] = [
     "mem-search",

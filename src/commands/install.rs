@@ -5,7 +5,7 @@ mod plugin;
 mod prices;
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -134,13 +134,15 @@ fn tell_version(version: Option<Version>, printer: &mut Printer) {
 /// Makes the changes of one file, or only says what they are.
 pub(super) fn carry_out(plan: &Plan, dry_run: bool) -> Result<FileAnswer<'_>, InstallError> {
     let backup = if dry_run { None } else { plan.apply()? };
-    Ok(FileAnswer {
-        file: plan.path().display().to_string(),
-        dry_run,
-        changes: plan.changes(),
-        backup: backup.map(|backup| backup.display().to_string()),
-        hooks_disabled: plan.hooks_disabled(),
-    })
+    let answer = FileAnswer::new(plan.path(), dry_run, plan.changes(), backup);
+    Ok(FileAnswer { hooks_disabled: plan.hooks_disabled(), ..answer })
+}
+
+impl<'a> FileAnswer<'a> {
+    fn new(file: &Path, dry_run: bool, changes: &'a [Change], backup: Option<PathBuf>) -> Self {
+        let backup = backup.map(|backup| backup.display().to_string());
+        Self { file: file.display().to_string(), dry_run, changes, backup, hooks_disabled: false }
+    }
 }
 
 /// What changed in one file, for people.

@@ -14,6 +14,7 @@ mod read;
 mod reply;
 mod triage;
 mod wire;
+mod words;
 
 use std::env;
 use std::os::fd::AsFd;

@@ -9,6 +9,7 @@ mod memory;
 mod passages;
 mod platform;
 mod record_id;
+mod references;
 mod time;
 mod tokens;
 
@@ -24,6 +25,7 @@ pub use memory::{ASSISTANT, Draft, Observation, Priority, Prompt, Source, Status
 pub use passages::Passages;
 pub use platform::Platform;
 pub use record_id::{ParseRecordIdError, RecordId};
+pub use references::{Part, parts};
 pub use time::Timestamp;
 pub(crate) use time::local_zone;
 pub use tokens::estimate_tokens;

@@ -4,7 +4,7 @@ use super::prompt::{self, Request};
 use super::text::head;
 use super::{MARKER, Reply, Verdict, class};
 use crate::mode::Mode;
-use crate::model::{RecordId, Timestamp};
+use crate::model::{Part, RecordId, Timestamp, parts};
 
 /// Longest prose that is kept, in characters.
 const MAX_PROSE: usize = 8_000;
@@ -75,46 +75,33 @@ pub(super) fn judge(text: &str, cut: bool, mode: &Mode, asked: &Narration, now: 
     }
 }
 
-/// The text with those references alone that are known. Brackets around anything but ids stay as they are.
+/// The text with those references alone that are known.
 fn checked(text: &str, known: &[RecordId]) -> Prose {
     let mut prose = Prose::default();
-    let mut rest = text;
-    while let Some((before, opened)) = rest.split_once('[') {
-        // `argv[2]` is code.
-        let is_index = before.ends_with(|c: char| c.is_alphanumeric() || "_])".contains(c));
-        let group = opened
-            .split_once(']')
-            .filter(|_| !is_index)
-            .and_then(|(inside, after)| Some((ids(inside)?, after)));
-        let Some((ids, after)) = group else {
-            prose.text.push_str(before);
-            prose.text.push('[');
-            rest = opened;
-            continue;
+    for part in parts(text) {
+        let ids = match part {
+            Part::Text(text) => {
+                prose.text.push_str(text);
+                continue;
+            }
+            Part::References(ids) => ids,
         };
         let (kept, unknown): (Vec<RecordId>, Vec<RecordId>) = ids.iter().partition(|id| known.contains(id));
         prose.dropped += unknown.len();
         if kept.is_empty() {
-            prose.text.push_str(before.trim_end_matches(' '));
+            prose.text.truncate(prose.text.trim_end_matches(' ').len());
         } else {
             let names: Vec<String> = kept.iter().map(ToString::to_string).collect();
-            prose.text.push_str(&format!("{before}[{}]", names.join(", ")));
+            prose.text.push_str(&format!("[{}]", names.join(", ")));
         }
         for id in kept {
             if !prose.references.contains(&id) {
                 prose.references.push(id);
             }
         }
-        rest = after;
     }
-    prose.text.push_str(rest);
     prose.text = prose.text.trim().to_owned();
     prose
-}
-
-/// Ids separated by commas or semicolons, and nothing else.
-fn ids(text: &str) -> Option<Vec<RecordId>> {
-    text.split([',', ';', '，', '、']).map(|part| part.parse().ok()).collect()
 }
 
 #[cfg(test)]

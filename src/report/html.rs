@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use super::markdown::rows;
 use super::{FileHistory, Narrative, Reasoned, Report, Row, words};
 use crate::mode::Mode;
-use crate::model::RecordId;
+use crate::model::{Part, RecordId, parts};
 use crate::render;
 
 /// Looks; no address in it.
@@ -114,28 +114,15 @@ impl Page<'_> {
     fn linked(&self, text: &str) -> String {
         let text = render::line(text);
         let mut out = String::new();
-        let mut rest = text.as_str();
-        while let Some((before, opened)) = rest.split_once('[') {
-            out.push_str(&escaped_as_is(before));
-            // As in the prose that the observer wrote: `argv[2]` is code.
-            let is_index = before.ends_with(|c: char| c.is_alphanumeric() || "_])".contains(c));
-            let group = opened.split_once(']').filter(|_| !is_index).and_then(|(inside, after)| {
-                let ids = inside.split(',').map(|part| part.parse::<RecordId>().ok());
-                Some((ids.collect::<Option<Vec<_>>>()?, after))
-            });
-            match group {
-                Some((ids, after)) => {
+        for part in parts(&text) {
+            match part {
+                Part::Text(text) => out.push_str(&escaped_as_is(text)),
+                Part::References(ids) => {
                     let links: Vec<String> = ids.into_iter().map(|id| self.link(id)).collect();
                     let _ = write!(out, "[{}]", links.join(", "));
-                    rest = after;
-                }
-                None => {
-                    out.push('[');
-                    rest = opened;
                 }
             }
         }
-        out.push_str(&escaped_as_is(rest));
         out
     }
 

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::world::binary;
 use super::{AgentApi, Step, World};
@@ -108,6 +108,24 @@ impl Client {
         assert!(status.success(), "the client ended with {status}: {}", said());
         took
     }
+}
+
+/// Runs a test with the reference client and with the newest one, as far as they are installed.
+pub fn with_each_client(test: fn(&Client)) {
+    match Client::find(REFERENCE) {
+        Some(client) => test(&client),
+        None => println!("SKIPPED: Claude Code {REFERENCE} is not installed; scripts/get-client {REFERENCE}"),
+    }
+    match Client::newest() {
+        Some(client) => test(&client),
+        None => println!("SKIPPED: no newer Claude Code is installed; scripts/get-client newest"),
+    }
+}
+
+/// The last message of a request of the conversation: what became of the calls before it.
+pub fn last_result(api: &AgentApi, turn: usize) -> String {
+    let turns = api.turns();
+    turns[turn]["messages"].as_array().and_then(|all| all.last()).map(Value::to_string).unwrap_or_default()
 }
 
 /// What keeps a client offline, with the mock as the only API it knows.

@@ -71,7 +71,7 @@ pub(super) fn daily_limit(settings: &Settings, paths: &Paths) -> Option<Check> {
     if settings.daily_usd <= 0.0 {
         return None;
     }
-    let week_ago = Timestamp::now().plus_ms(-7 * 24 * 3_600_000);
+    let week_ago = Timestamp::now().minus_days(7);
     let calls = Store::open_read_only(paths).and_then(|store| store.calls(week_ago)).unwrap_or_default();
     let used = calls.into_iter().filter(|count| count.dollars(&settings.prices).is_none());
     let mut unpriced: Vec<String> = used.map(|count| count.model).collect();

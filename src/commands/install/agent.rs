@@ -1,14 +1,13 @@
 //! `cmem install --for AGENT` and `cmem uninstall --for AGENT`.
 
 use std::env;
-use std::fs;
-use std::path::Path;
 
 use serde::Serialize;
 
 use super::{FileAnswer, tell};
 use crate::cli::printer::Printer;
 use crate::error::Failure;
+use crate::git;
 use crate::hook::install::agent::{self, AgentPlan};
 use crate::hook::install::{self, InstallError, Scope};
 use crate::model::Platform;
@@ -65,8 +64,10 @@ pub(crate) fn unregister(
             found => found.map_err(failed)?,
         };
         // In the home directory the user's files and the project's are the same.
-        let new =
-            found.into_iter().filter(|plan| plans.iter().all(|other| !is_same(other.path(), plan.path())));
+        let is_new = |plan: &AgentPlan| {
+            plans.iter().all(|other| git::resolve(other.path()) != git::resolve(plan.path()))
+        };
+        let new = found.into_iter().filter(is_new);
         plans.extend(new.collect::<Vec<_>>());
     }
     let files = carry_out(&plans, dry_run).map_err(failed)?;
@@ -75,25 +76,11 @@ pub(crate) fn unregister(
     Ok(())
 }
 
-/// Whether two paths lead to the same file, through whatever links.
-fn is_same(one: &Path, other: &Path) -> bool {
-    one == other
-        || fs::canonicalize(one)
-            .ok()
-            .is_some_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
-}
-
 fn carry_out(plans: &[AgentPlan], dry_run: bool) -> Result<Vec<FileAnswer<'_>>, InstallError> {
     let one = |plan| {
         let plan: &AgentPlan = plan;
         let backup = if dry_run { None } else { plan.apply()? };
-        Ok(FileAnswer {
-            file: plan.path().display().to_string(),
-            dry_run,
-            changes: plan.changes(),
-            backup: backup.map(|backup| backup.display().to_string()),
-            hooks_disabled: false,
-        })
+        Ok(FileAnswer::new(plan.path(), dry_run, plan.changes(), backup))
     };
     plans.iter().map(one).collect()
 }

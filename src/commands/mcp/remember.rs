@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::printed::printed;
-use super::scope::PROJECT;
+use super::scope::{PROJECT, root};
 use crate::cli::when;
 use crate::commands::reader;
 use crate::commands::remember::{self, PriorityName, RememberArgs};
@@ -81,7 +81,7 @@ fn forbidden(caller: &Caller, paths: &Paths) -> Option<&'static str> {
         // The client does not tell its session, or is in another one than that for which the server was started: /clear
         // begins one.
         _ => {
-            let (root, _) = git::resolve(Path::new(&git::identify(&caller.dir).root));
+            let root = root(caller);
             Trail::any_private(paths, caller.platform, |place| {
                 let (place, _) = git::resolve(place);
                 place.starts_with(&root) || root.starts_with(&place)

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use super::printed::printed;
+use super::scope::root;
 use crate::commands::outline::OutlineArgs;
 use crate::commands::unfold::UnfoldArgs;
 use crate::commands::{outline, reader, unfold};
@@ -71,7 +72,7 @@ fn place(what: &'static str, named: &str, caller: &Caller) -> Result<PathBuf, Fa
     let named = if named.trim().is_empty() { "." } else { named };
     let refused =
         |why: &str| Err(Failure::usage(what, format!("{named} {why}"), "read it with another tool"));
-    let (root, _) = git::resolve(Path::new(&git::identify(&caller.dir).root));
+    let root = root(caller);
     let home = env::var_os("HOME").map(|home| git::resolve(Path::new(&home)).0);
     if root.parent().is_none() || home.is_some_and(|home| home.starts_with(&root)) {
         return refused("is in no project: the server stands in the home directory or above it");

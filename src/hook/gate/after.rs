@@ -9,6 +9,7 @@ use super::name_of;
 use crate::config::Paths;
 use crate::hook::decode::is_edit;
 use crate::hook::triage;
+use crate::hook::words::{Word, after_options, words};
 use crate::model::{Event, EventKind, Outcome, estimate_tokens};
 use crate::spool::{Gate, Then, Trail, note_next};
 
@@ -95,23 +96,24 @@ fn about<'a>(trail: &'a Trail, path: &Path) -> Option<&'a Gate> {
 fn said<'a>(trail: &'a Trail, cwd: &Path, command: &str, tokens: usize) -> Option<(&'a Gate, Then)> {
     let (mut read, mut got, mut outlined) = (None, None, None);
     let mut dir = cwd.to_owned();
-    for call in split(command) {
-        match own(&call) {
+    let is_name = |word: &&Word| !word.text.starts_with('-');
+    for call in words(command, &[';', '|', '&', '\n']).split(|word| word.is_end) {
+        match own(call) {
             Some(("get", ids)) => {
-                let ids: Vec<i64> = ids.iter().filter_map(|word| word.parse().ok()).collect();
+                let ids: Vec<i64> = ids.iter().filter_map(|word| word.text.parse().ok()).collect();
                 got = got.or_else(|| told_of(trail, &ids));
             }
             Some(("outline" | "unfold", words)) => {
-                let path = words.iter().find(|word| !word.starts_with('-'));
-                outlined = outlined.or_else(|| about(trail, &dir.join(path?)));
+                let path = words.iter().find(is_name);
+                outlined = outlined.or_else(|| about(trail, &dir.join(&path?.text)));
             }
             Some(_) => {}
-            None if call.first().is_some_and(|word| word == "cd") => {
-                dir.extend(call.get(1));
+            None if call.first().is_some_and(|word| word.text == "cd") => {
+                dir.extend(call.get(1).map(|word| &word.text));
             }
             None => {
-                let mut names = call.iter().skip(1).filter(|word| !word.starts_with('-'));
-                let gate = names.find_map(|word| about(trail, &dir.join(word)));
+                let mut names = call.iter().skip(1).filter(is_name);
+                let gate = names.find_map(|word| about(trail, &dir.join(&word.text)));
                 read = read.or(gate.filter(|gate| gate.is_block));
             }
         }
@@ -122,17 +124,9 @@ fn said<'a>(trail: &'a Trail, cwd: &Path, command: &str, tokens: usize) -> Optio
 }
 
 /// A call of cmem: its command, and the words behind it.
-fn own(call: &[String]) -> Option<(&str, &[String])> {
-    let at = call.iter().position(|word| word.rsplit('/').next() == Some("cmem"))?;
-    let mut words = call.get(at + 1..)?;
-    loop {
-        match words {
-            [option, _, rest @ ..] if option == "--data-dir" => words = rest,
-            [option, rest @ ..] if option.starts_with('-') => words = rest,
-            [command, rest @ ..] => return Some((command, rest)),
-            [] => return None,
-        }
-    }
+fn own(call: &[Word]) -> Option<(&str, &[Word])> {
+    let at = call.iter().position(|word| word.text.rsplit('/').next() == Some("cmem"))?;
+    after_options(&call[at + 1..])
 }
 
 fn next(paths: &Paths, trail: &Trail, file: &str, then: impl Fn(&Gate) -> Option<Then>) {
@@ -179,34 +173,6 @@ fn asked_for(input: &Value) -> Vec<i64> {
 fn text_of_blocks(response: &Value) -> String {
     let blocks = response.get("content").unwrap_or(response).as_array();
     blocks.into_iter().flatten().filter_map(|block| block.get("text")?.as_str()).collect()
-}
-
-/// A command line as calls, and these as words: quotes and backslashes are taken as a shell takes them, nothing is
-/// expanded.
-fn split(command: &str) -> Vec<Vec<String>> {
-    let (mut calls, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
-    let mut quote = None;
-    let mut chars = command.chars();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            ('\\', None | Some('"')) => word.get_or_insert_default().extend(chars.next()),
-            (c, Some(_)) => word.get_or_insert_default().push(c),
-            ('"' | '\'', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (';' | '|' | '&' | '\n', None) => {
-                words.extend(word.take());
-                calls.push(std::mem::take(&mut words));
-            }
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, None) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    calls.push(words);
-    calls
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The command line of a hook entry.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::hook::words::{Word, after_options, words};
 use crate::model::Platform;
 
 /// The shell command that calls `program` for an event. Clients before 2.1.197 run it through the shell and know no
@@ -52,65 +52,30 @@ pub fn missing_program(command: &str) -> Option<PathBuf> {
     (path.is_absolute() && !path.is_file()).then_some(path)
 }
 
+/// Whether a program is cmem: by its name, or at the further path that counts as it.
+pub(super) fn names_cmem(program: &str, also: Option<&str>) -> bool {
+    let name = Path::new(program).file_name().and_then(|name| name.to_str());
+    matches!(name, Some("cmem" | "cmem.exe")) || Some(program) == also
+}
+
 /// The word that names cmem, if what it is to do is `hook`.
 fn own_word(command: &str, also: Option<&str>) -> Option<Word> {
-    let mut words = words(command);
+    let mut words = words(command, &[]);
     words.truncate(words.iter().position(|word| ENDS.contains(&word.text.as_str())).unwrap_or(words.len()));
-    let names_cmem = |word: &Word| {
-        let name = Path::new(&word.text).file_name().and_then(|name| name.to_str());
-        matches!(name, Some("cmem" | "cmem.exe")) || Some(word.text.as_str()) == also
-    };
+    let names_cmem = |word: &Word| names_cmem(&word.text, also);
     let first = words.iter().position(|word| !is_assignment(&word.text))?;
     let at = match words[first].text.rsplit('/').next() {
         Some(name) if WRAPPERS.contains(&name) => first + words[first..].iter().position(names_cmem)?,
         _ => first,
     };
-    let mut options = words[at + 1..].iter().map(|word| word.text.as_str());
-    let runs = loop {
-        match options.next()? {
-            "--data-dir" => drop(options.next()),
-            option if option.starts_with('-') => {}
-            command => break command,
-        }
-    };
-    (names_cmem(&words[at]) && runs == "hook").then(|| words.swap_remove(at))
+    let is_hook = after_options(&words[at + 1..])?.0 == "hook";
+    (is_hook && names_cmem(&words[at])).then(|| words.swap_remove(at))
 }
 
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
-}
-
-/// A word without its quotes, and the bytes of the command that it stands for.
-#[derive(Debug)]
-struct Word {
-    text: String,
-    place: Range<usize>,
-}
-
-/// Words as a shell splits them, without expansions.
-fn words(command: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut word: Option<Word> = None;
-    let mut quote = None;
-    let mut letters = command.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        if quote.is_none() && letter.is_whitespace() {
-            words.extend(word.take());
-            continue;
-        }
-        let word = word.get_or_insert_with(|| Word { text: String::new(), place: at..at });
-        match (quote, letter) {
-            (Some(open), close) if open == close => quote = None,
-            (None, '\'' | '"') => quote = Some(letter),
-            (None | Some('"'), '\\') => word.text.extend(letters.next().map(|(_, letter)| letter)),
-            (_, other) => word.text.push(other),
-        }
-        word.place.end = letters.offset();
-    }
-    words.extend(word);
-    words
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! The MCP server in an agent's settings.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-use super::super::command::own_program;
+use super::super::command::{names_cmem, own_program};
 use super::super::document::{Document, Step};
 use super::super::plan::Change;
 
@@ -20,10 +18,7 @@ const TABLE: &str = "mcp_servers";
 
 /// Whether this command of a server is cmem: by its name, or at the path of this very program.
 fn is_own(command: Option<&str>, program: &str) -> bool {
-    command.is_some_and(|command| {
-        let name = Path::new(command).file_name().and_then(|name| name.to_str());
-        command == program || matches!(name, Some("cmem" | "cmem.exe"))
-    })
+    command.is_some_and(|command| names_cmem(command, Some(program)))
 }
 
 /// The command of a server: a text, or the first of a list.
